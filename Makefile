@@ -42,7 +42,7 @@ postgres: ## Test the queue in PostgreSQL, with servers that the tests start
 
 apple: ## Type-check, on Linux, the code for Apple platforms against stand-ins of its frameworks
 	@Scripts/setup
-	Scripts/check-apple
+	Scripts/check apple
 
 lint: ## Check the formatting and the style
 	@Scripts/lint
@@ -50,7 +50,7 @@ lint: ## Check the formatting and the style
 api: ## Compare the public API with its listing, and check its documentation
 	@Scripts/setup --api
 	Scripts/api
-	Scripts/check-doc-examples
+	Scripts/check doc-examples
 
 api-accept: ## List the public API anew
 	@Scripts/setup --api
@@ -70,7 +70,7 @@ docs: ## Build the documentation site into out/docs
 
 site: docs ## Build the documentation site and look at it in a browser
 	@Scripts/setup --docs
-	Scripts/check-docs
+	Scripts/check docs
 
 bench: ## Run the benchmarks side by side and print one table
 	@Scripts/setup --bench

@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
 /// A commit's name in hexadecimal digits, with a mark where files were changed; nothing else reaches the C compiler.
@@ -195,7 +196,10 @@ let package = Package(
             ]
         ),
         .testTarget(name: "RefrainTests", dependencies: ["Refrain", "RefrainTesting"]),
-        .testTarget(name: "RefrainAlamofireTests", dependencies: ["RefrainAlamofire", "RefrainTesting"]),
+        .testTarget(
+            name: "RefrainAlamofireTests",
+            dependencies: ["RefrainAlamofire", "RefrainTesting", "TestSupport"]
+        ),
         // Reads the sources, and the executable, which it depends on so that it is built.
         .testTarget(name: "ArchitectureTests", dependencies: ["RefrainCLI", "TestSupport"]),
         .testTarget(
@@ -211,13 +215,15 @@ let package = Package(
         ),
         .testTarget(
             name: "RefrainCLITests",
-            dependencies: ["RefrainCLI", "Refrain", "RefrainQueue", "RefrainTesting", "TestSupport", "TLSFixture"]
+            dependencies: [
+                "RefrainCLI", "Refrain", "RefrainQueue", "RefrainTesting", "SyncCounter", "TestSupport", "TLSFixture",
+            ]
         ),
         .testTarget(
             name: "RefrainQueueTests",
             dependencies: [
-                "RefrainQueue", "RefrainCore", "RefrainHTTP", "RefrainSession", "RefrainTesting", "TestSupport",
-                "QueueLoad",
+                "RefrainQueue", "RefrainCore", "RefrainHTTP", "RefrainSession", "RefrainTesting", "SyncCounter",
+                "TestSupport", "QueueLoad",
             ]
         ),
         .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainCore", "RefrainTesting", "TLSFixture"]),
@@ -251,6 +257,8 @@ let package = Package(
         ),
         // Names whose answers change, for tests, without a name server.
         .target(name: "ScriptedResolver", path: "Tests/Support/ScriptedResolver"),
+        // Counts how often a file is brought to the disk.
+        .target(name: "SyncCounter", path: "Tests/Support/SyncCounter"),
     ],
     swiftLanguageModes: [.v6]
 )

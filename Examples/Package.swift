@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
 // Each example is a program of its own: `swift run --package-path Examples RateLimitedAPI`. README.md lists them. Those

@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
 /// One executable for each parser that sees the network; `Scripts/fuzz` builds them with libFuzzer.

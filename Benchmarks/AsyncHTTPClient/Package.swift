@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
 // A client that `Scripts/bench` builds where the packages that it needs are at hand. A package of its own, so that the

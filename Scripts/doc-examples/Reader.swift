@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the examples in documentation comments take as given: a reader has it, or would write it. Each example becomes a
 // method of `Reader`, which is only compiled, so that nothing here needs a value.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <sqlite3.h>
 
 // Has SQLite keep no account of its memory, which would take a lock for each piece of it. Before the first database is

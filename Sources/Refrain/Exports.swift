@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @_exported public import RefrainCore
 @_exported public import RefrainHTTP
 @_exported public import RefrainSession

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A value that was refused where it was given.
 public struct InvalidArgument: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name of the argument, as the called function spells it.

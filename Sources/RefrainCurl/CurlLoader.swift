@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import RefrainHTTP
 
 /// The transport on Linux: loads requests with libcurl, over HTTP/1.1 and HTTP/2.
@@ -41,7 +42,6 @@ public final class CurlLoader: HTTPLoader {
     deinit { loop.stop() }
 
     /// Loads a request.
-    @inline(__always)
     public func load(_ request: HTTPRequest) async -> HTTPResult {
         let transfer: Transfer
         do throws(HTTPError) {
@@ -58,14 +58,9 @@ public final class CurlLoader: HTTPLoader {
         return transfer.takeResult()
     }
 
-    // Not inlined, so that its local variables take no room in the frame of each request in flight.
-    @inline(never)
     private func transfer(for request: HTTPRequest) throws(HTTPError) -> Transfer {
         let request = try request.withIdempotencyKeyWritten()
-        let transfer = Transfer(request, endOfOrigin: try request.validate())
-        transfer.loop = loop
-        if transfer.streams || !request.deferredBodies.isEmpty { transfer.owner = self }
-        return transfer
+        return Transfer(request, endOfOrigin: try request.validate(), loop: loop, owner: self)
     }
 
     /// Runs tasks on the thread that drives the transfers, which does nothing else meanwhile: for tasks that mostly

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if HTTPTypes
 extension RefrainHeaders {
     /// Makes header fields from those of HTTPTypes, in the same order and with the names as they are spelled.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if HTTPTypes
 @_exported public import HTTPTypes
 @_exported public import Refrain

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if HTTPTypes
 extension RefrainStatus {
     /// Makes a status from one of HTTPTypes; the reason phrase is left out (RFC 9110 §15).

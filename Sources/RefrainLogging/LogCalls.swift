@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if Logging
 @_exported public import Logging
 @_exported public import RefrainSession

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if Metrics
 @_exported public import Metrics
 @_exported public import RefrainSession

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if OpenAPI
 @_exported public import OpenAPIRuntime
 @_exported public import RefrainHTTPTypes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An error of a queue or of its store.
 ///
 /// What becomes of a single request is not an error of the queue: see ``RequestQueue/Item/Outcome``.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 internal import RefrainHTTP
 
@@ -40,6 +41,8 @@ package protocol QueueStore: AnyObject {
 package enum RowSelection: Sendable {
     case id(Int64)
     case outcome(RequestQueue.Item.Outcome?, after: Int64, limit: Int)
+    /// One that waits or is with a worker.
+    case unfinished
 }
 
 /// A request to store.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import RefrainCore
 public import RefrainHTTP
 public import RefrainSession
@@ -28,14 +29,14 @@ internal import Foundation
 public final class RequestQueue: Sendable {
     /// Where the rows of a queue are.
     public struct Location: Sendable {
-        enum Kind: Sendable {
+        package enum Kind: Sendable {
             case sqlite(String)
             #if PostgreSQL
             case postgres(String)
             #endif
         }
 
-        let kind: Kind
+        package let kind: Kind
 
         /// A file of SQLite, which several processes of one machine may share; it is made where it is missing.
         ///
@@ -106,7 +107,7 @@ public final class RequestQueue: Sendable {
     public let name: String
     /// The settings.
     public let settings: Settings
-    let store: StoreThread
+    package let store: StoreThread
     let clocks: RetryClocks
     private let location: Location
     /// The tokens of the claims in flight, with the number of their rows.

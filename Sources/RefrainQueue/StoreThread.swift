@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
 internal import RefrainCore
 
@@ -5,7 +6,7 @@ internal import RefrainCore
 ///
 /// Writes that arrive while another one is on its way to the disk share one transaction (group commit): with sixteen
 /// requests in flight the disk is waited for a few times, not sixteen times.
-final class StoreThread: @unchecked Sendable {
+package final class StoreThread: @unchecked Sendable {
     // @unchecked Sendable: the store is used on the serial queue alone; the rest is immutable.
     private let store: any QueueStore
     private let queue = DispatchQueue(label: "refrain.queue")
@@ -35,7 +36,7 @@ final class StoreThread: @unchecked Sendable {
     }
 
     /// Makes a call.
-    func call<Value: Sendable>(
+    package func call<Value: Sendable>(
         _ body: @escaping @Sendable (any QueueStore) throws(QueueError) -> Value
     ) async throws(QueueError) -> Value {
         let result: Result<Value, QueueError> = await withUnsafeContinuation { continuation in

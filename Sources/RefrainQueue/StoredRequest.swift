@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 internal import RefrainHTTP
 
@@ -105,10 +106,11 @@ package struct StoredRequest: Sendable, Hashable {
         add(":redirects", request.followsRedirects ? nil : "no")
         add(":key-field", HTTPHeaders.isSame(keyField, HTTPRequest.IdempotencyKey.fieldName) ? nil : keyField)
         for name in request.secretHeaders.sorted() where HTTPToken.isValid(name) { add(":secret", name) }
-        let secrets = request.secretHeaders.union(PrintLoader.secretFields)
         for field in request.headers where !HTTPHeaders.isSame(field.name, keyField) {
-            guard !secrets.contains(where: { HTTPHeaders.isSame($0, field.name) }) else { continue }
-            text += "\(field.name): \(field.value)\n"
+            let isSecret =
+                SecretNames.contains(field: field.name)
+                || request.secretHeaders.contains { HTTPHeaders.isSame($0, field.name) }
+            if !isSecret { text += "\(field.name): \(field.value)\n" }
         }
         return text
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 
 /// A value behind a lock, and the tasks that wait until it satisfies a condition.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two things that Swift cannot express: the runtime's hook for the global executor, whose functions have Swift's
 // calling convention, and a thread whose CPU time another thread reads.
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import TestSupport
 import Testing
 
@@ -14,6 +15,14 @@ struct FolderTests {
             [["Timeout"], ["Cookies"], ["Middleware"], ["Download"]], [["Retry"]], [["Redirect"], ["Authentication"]],
             [["Reset"]], [["Throttle"], ["Pacing"]], [["Coalescing"], ["Streaming"]], [[""]],
         ],
+        "RefrainCLI": [
+            [["Formatting"]], [["Terminal"]], [["Arguments"]], [["Policy"]],
+            [["Get"], ["Explain"], ["Simulate"], ["Serve"], ["Help"], ["Completions"]], [["Demo"], ["Status"]], [[""]],
+        ],
+        // A transfer belongs to its loop, and a loop drives transfers: one set.
+        "RefrainCurl": [
+            [["Values"]], [["Settings"]], [["Connections"], ["Bodies"]], [["Head"]], [["Transfer", "Loop"]], [[""]],
+        ],
         "RefrainSession": [
             [["Values", ""]], [["Errors"]], [["Parameters"], ["Events"]], [["Interceptors"]],
             [["Authentication"], ["Offline"]], [["Session", "Requests"]],
@@ -22,9 +31,9 @@ struct FolderTests {
     ]
 
     /// Types that every folder of a module may name: the session's protocols for the caller's code take a request and a
-    /// session, and how rate-limit fields are read is a type nested in the stage that they are named after.
+    /// session, and the settings of the loader are nested in it.
     static let shared: [String: Set<String>] = [
-        "RefrainHTTP": ["RateLimiter"],
+        "RefrainCurl": ["CurlLoader"],
         "RefrainSession": ["Request", "Session"],
     ]
 

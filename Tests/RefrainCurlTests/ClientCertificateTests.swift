@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CurlShim
 import RefrainCore
 import RefrainHTTP
@@ -7,7 +8,7 @@ import Testing
 
 @testable import RefrainCurl
 
-@Suite("CurlLoader: certificates of the client (mutual TLS)")
+@Suite("CurlLoader: certificates of the client (mutual TLS)", .timeLimit(.minutes(10)))
 struct ClientCertificateTests {
     private let server: FaultServer
     private let fixture: TLSFixture

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
 import RefrainTesting
@@ -5,7 +6,7 @@ import Testing
 
 @testable import RefrainCurl
 
-@Suite("CurlLoader: refused destinations")
+@Suite("CurlLoader: refused destinations", .timeLimit(.minutes(10)))
 struct DestinationTests {
     let server: FaultServer
 

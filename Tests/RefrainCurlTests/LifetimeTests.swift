@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
 import RefrainTesting
@@ -5,7 +6,7 @@ import Testing
 
 @testable import RefrainCurl
 
-@Suite("CurlLoader: what is deallocated, and when")
+@Suite("CurlLoader: what is deallocated, and when", .timeLimit(.minutes(10)))
 struct LifetimeTests {
     /// References that keep nothing alive.
     private final class Traces: Sendable {
@@ -22,7 +23,7 @@ struct LifetimeTests {
         }
 
         /// Notes the pipe of a body, which is there as soon as its response is.
-        func notePipe(of transfer: Transfer) { state.withLock { $0.pipe = transfer.pipe } }
+        func notePipe(of transfer: Transfer) { state.withLock { $0.pipe = transfer.response.pipe } }
 
         var transferIsGone: Bool { state.withLock { $0.transfer == nil && $0.pipe == nil } }
         var allIsGone: Bool { transferIsGone && state.withLock { $0.loop == nil } }
@@ -36,8 +37,7 @@ struct LifetimeTests {
     private func begin(_ path: String, on loader: CurlLoader, streams: Bool = true) throws -> (Transfer, Traces) {
         var request = try HTTPRequest(server.baseURL + path)
         request.streamsResponse = streams
-        let transfer = Transfer(request)
-        if streams { transfer.owner = loader }
+        let transfer = Transfer(request, owner: loader)
         return (transfer, Traces(transfer, loader))
     }
 

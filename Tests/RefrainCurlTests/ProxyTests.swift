@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainCurl
 import RefrainHTTP
@@ -12,7 +13,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("CurlLoader: proxies and settings")
+@Suite("CurlLoader: proxies and settings", .timeLimit(.minutes(10)))
 struct ProxyTests {
     let server: FaultServer
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
 import ScriptedResolver
 import Testing
 
-@Suite("CurlLoader: requests and responses")
+@Suite("CurlLoader: requests and responses", .timeLimit(.minutes(10)))
 struct RequestTests {
     let server: FaultServer
     let loader = CurlLoader()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
 import RefrainTesting
@@ -12,7 +13,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Queues")
+@Suite("Queues", .timeLimit(.minutes(10)))
 struct RequestQueueTests {
     /// The URL of an order.
     private static let url = "https://api.example.com/orders"
@@ -165,6 +166,7 @@ struct RequestQueueTests {
         var request = try HTTPRequest("https://user:hunter2@api.example.com/", method: .put)
         request.headers = [
             "Authorization": "Bearer hunter2", "cookie": "a=hunter2", "X-Mine": "hunter2", "X-Plain": "1",
+            "X-Acme-Token": "hunter2",
         ]
         request.secretHeaders = ["x-mine"]
         try await queue.enqueue(request)

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import Refrain
 import RefrainTesting
 import Testing
 
-@Suite("The default session")
+@Suite("The default session", .timeLimit(.minutes(10)))
 struct DefaultSessionTests {
     private let server: FaultServer
 

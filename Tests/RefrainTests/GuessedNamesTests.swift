@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Refrain
 import RefrainTesting
 import Testing
@@ -28,7 +29,7 @@ private enum Chains {
 }
 
 // Only public imports: what compiles here compiles for a user.
-@Suite("Names that are guessed")
+@Suite("Names that are guessed", .timeLimit(.minutes(10)))
 struct GuessedNamesTests {
     @Test("a chain is a static property without a type annotation")
     func staticChain() async throws {

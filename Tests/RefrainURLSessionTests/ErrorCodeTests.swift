@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import RefrainHTTP
 import RefrainURLSession
 import Testing
 
-@Suite("URLError")
+@Suite("URLError", .timeLimit(.minutes(10)))
 struct ErrorCodeTests {
     @Test("A: default error codes: each of the 48 becomes URLError's and comes back")
     func roundTrip() {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import RefrainHTTP
 import RefrainURLSession
@@ -7,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("URLRequest and URLResponse")
+@Suite("URLRequest and URLResponse", .timeLimit(.minutes(10)))
 struct RequestTests {
     @Test("a request survives the way to URLRequest and back")
     func roundTrip() throws {

@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
 // The tests of what stands behind Refrain's traits, with the packages that they need: a package of its own, so that

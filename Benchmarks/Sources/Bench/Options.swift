@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The arguments of the runner.
 struct Options {
     var rounds = 5

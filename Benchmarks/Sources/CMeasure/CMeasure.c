@@ -21,6 +21,8 @@ static int64_t phase_began;
 // No request begins after this moment.
 static int64_t phase_ends;
 static double seconds_limit;
+// How long the client rests at the end, before its memory is read once more.
+static double rest_seconds;
 static bench_usage usage_at_begin;
 static bench_usage usage_at_tenth;
 
@@ -42,7 +44,7 @@ static int64_t number_from(const char *text, const char *name) {
 
 bench_arguments bench_parse(int argc, char *const argv[]) {
     if (argc < 4) {
-        fprintf(stderr, "usage: %s URL REQUESTS CONCURRENCY [--seconds S] [--warmup N] [--ca FILE] [--hosts N] [--open N]\n", argv[0]);
+        fprintf(stderr, "usage: %s URL REQUESTS CONCURRENCY [--seconds S] [--warmup N] [--ca FILE] [--rest S] [--hosts N] [--open N --open-url URL]\n", argv[0]);
         exit(2);
     }
     bench_arguments arguments = {.url = argv[1], .ca = NULL};
@@ -55,6 +57,8 @@ bench_arguments bench_parse(int argc, char *const argv[]) {
         else if (strcmp(argv[index], "--seconds") == 0) seconds_limit = strtod(argv[index + 1], NULL);
         else if (strcmp(argv[index], "--ca") == 0) arguments.ca = argv[index + 1];
         else if (strcmp(argv[index], "--open") == 0) arguments.open = number_from(argv[index + 1], "--open");
+        else if (strcmp(argv[index], "--rest") == 0) rest_seconds = strtod(argv[index + 1], NULL);
+        else if (strcmp(argv[index], "--open-url") == 0) arguments.open_url = argv[index + 1];
         else if (strcmp(argv[index], "--hosts") == 0) arguments.hosts = number_from(argv[index + 1], "--hosts");
         else {
             fprintf(stderr, "unknown argument \"%s\"\n", argv[index]);
@@ -156,6 +160,12 @@ void bench_report(const char *client) {
         (long long)end.peak_bytes, (long long)usage_at_tenth.resident_bytes, (long long)end.resident_bytes,
         (long long)usage_at_tenth.file_descriptors, (long long)end.file_descriptors
     );
+    if (rest_seconds > 0) {
+        struct timespec rest = {(time_t)rest_seconds, 0};
+        nanosleep(&rest, NULL);
+        printf(",\"residentAtBegin\":%lld,\"residentAfterRest\":%lld", (long long)usage_at_begin.resident_bytes,
+               (long long)bench_usage_now().resident_bytes);
+    }
     if (mallocs >= 0) printf(",\"mallocsPerRequest\":%.3f", mallocs);
     printf("}\n");
     fflush(stdout);

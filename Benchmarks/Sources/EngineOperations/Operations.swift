@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What is called a million times: in a module of its own, as a user's service is, so that no caller sees into it.
 public final class Operations: @unchecked Sendable {
     // @unchecked Sendable: one task at a time uses it; the runs of a benchmark follow each other.

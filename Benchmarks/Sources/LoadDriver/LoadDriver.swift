@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CMeasure
 
 /// The arguments of a client, which are the same for all.
@@ -8,8 +9,10 @@ public struct LoadArguments: Sendable {
     public let concurrency: Int
     /// The certificates to trust, a PEM file; nil: the system's.
     public let certificateFile: String?
-    /// How many slow responses are open meanwhile.
+    /// How many responses are open meanwhile, which never end.
     public let open: Int
+    /// Where these are requested.
+    public let openURL: String
     private let requests: Int64
     private let warmup: Int64
 
@@ -24,17 +27,15 @@ public struct LoadArguments: Sendable {
         concurrency = Int(arguments.concurrency)
         certificateFile = arguments.ca.map { String(cString: $0) }
         open = Int(arguments.open)
+        openURL = arguments.open_url.map { String(cString: $0) } ?? ""
         requests = arguments.requests
         warmup = arguments.warmup
     }
 
-    /// The URL of the slow responses, which take longer than any measurement.
-    public var slowURL: String { urls[0].replacingLast("2b", with: "slow") }
-
-    /// Opens the slow responses, and returns once all of them have begun.
+    /// Opens the responses that never end, and returns once all of them have begun.
     ///
     /// - Parameter open: begins one, and keeps it open in a task of its own.
-    public func openSlowResponses(_ open: @escaping @Sendable () async throws -> Void) async throws {
+    public func openResponses(_ open: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingDiscardingTaskGroup { group in
             for _ in 0..<self.open { group.addTask { try await open() } }
         }
@@ -70,11 +71,5 @@ public struct LoadArguments: Sendable {
                 }
             }
         }
-    }
-}
-
-extension String {
-    fileprivate func replacingLast(_ text: String, with other: String) -> String {
-        hasSuffix(text) ? dropLast(text.count) + other : self
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import LoadDriver
 import Refrain
 
@@ -8,14 +9,13 @@ struct LoaderClient {
         let arguments = LoadArguments()
         var configuration = CurlLoader.Configuration()
         if let file = arguments.certificateFile { configuration.trust = .certificateFile(file) }
-        configuration.maximumConnectionsPerHost += arguments.open
+        configuration.maximumConnectionsPerHost = max(configuration.maximumConnectionsPerHost, arguments.open)
         let loader = try CurlLoader(configuration: configuration)
         let requests = try arguments.urls.map { try HTTPRequest($0) }
-        var slow = try HTTPRequest(arguments.slowURL)
-        slow.streamsResponse = true
-        let opened = slow
-        try await arguments.openSlowResponses {
-            let body = try await loader.response(for: opened).body
+        try await arguments.openResponses {
+            var request = try HTTPRequest(arguments.openURL)
+            request.streamsResponse = true
+            let body = try await loader.response(for: request).body
             Task { for try await _ in body {} }
         }
         await arguments.run("loader") { host in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 
 /// Ways to call an asynchronous operation, and to call it again.

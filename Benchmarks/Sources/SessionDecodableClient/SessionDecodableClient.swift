@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 import LoadDriver
 import Refrain
@@ -16,11 +17,27 @@ struct SessionDecodableClient {
             session = Session()
         }
         let urls = try arguments.urls.map { try HTTPRequest($0).url }
+        let isObject = arguments.urls[0].hasSuffix("/json-1k")
         await arguments.run("session-decodable") { host in
-            let response = await session.request(urls[host]).validate().serializingDecodable(Int.self).response
+            let request = session.request(urls[host]).validate()
+            if isObject {
+                let response = await request.serializingDecodable([Person].self).response
+                guard case .success(let people) = response.result, people.count == 8 else { return -1 }
+                return response.response?.content.count ?? -1
+            }
             // The body is the two digits of this number.
-            guard case .success(11) = response.result else { return -1 }
+            guard case .success(11) = await request.serializingDecodable(Int.self).response.result else { return -1 }
             return 2
         }
     }
+}
+
+/// An element of the case `json-1k`.
+private struct Person: Decodable {
+    let id: Int
+    let name: String
+    let email: String
+    let isActive: Bool
+    let score: Double
+    let tags: [String]
 }

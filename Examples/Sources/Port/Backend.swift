@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainTesting
 
 /// The app's server: its first token has expired, and each endpoint fails once.

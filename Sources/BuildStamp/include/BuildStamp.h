@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef REFRAIN_BUILD_STAMP_H
 #define REFRAIN_BUILD_STAMP_H
 

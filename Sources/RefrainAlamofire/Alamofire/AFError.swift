@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -82,7 +83,7 @@ extension RefrainError {
         return error.convertible
     }
 
-    /// The encoding in which the content is no text, if that is the error, and every platform has it.
+    /// The encoding in which the body is not text, if that is the error, and every platform has it.
     public var failedStringEncoding: String.Encoding? {
         guard case .responseSerializationFailed(.stringSerializationFailed(let encoding, _), _) = self else {
             return nil

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Beside the forms for any convertible, so that members of `URLRequestConvertible` are found by their names alone:
 // `session.request(.profile)`.
 extension Session {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import Dispatch
 internal import Synchronization
 
@@ -202,4 +203,215 @@ private final class FirstError: Sendable {
     var error: RefrainError? { first.withLock { $0 } }
 
     func note(_ error: RefrainError) { first.withLock { $0 = $0 ?? error } }
+}
+
+extension Session {
+    /// Makes a request whose response is streamed; `automaticallyCancelOnStreamError` is Alamofire's.
+    ///
+    /// - Parameter automaticallyCancelOnStreamError: whether a chunk of which a serializer makes no value ends the
+    ///   request.
+    public func streamRequest(
+        _ request: some Session.RequestConvertible,
+        automaticallyCancelOnStreamError: Bool,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> DataStreamRequest {
+        streamRequest(request, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
+            .cancelling(onStreamError: automaticallyCancelOnStreamError)
+    }
+
+    /// Makes a request whose response is streamed; `automaticallyCancelOnStreamError` is Alamofire's.
+    ///
+    /// - Parameter automaticallyCancelOnStreamError: whether a chunk of which a serializer makes no value ends the
+    ///   request.
+    public func streamRequest(
+        _ url: some URLConvertible,
+        method: HTTPMethod = .get,
+        headers: HTTPHeaders? = nil,
+        automaticallyCancelOnStreamError: Bool,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> DataStreamRequest {
+        streamRequest(
+            url,
+            method: method,
+            headers: headers,
+            interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume,
+            requestModifier: requestModifier
+        ).cancelling(onStreamError: automaticallyCancelOnStreamError)
+    }
+}
+
+extension DataStreamRequest {
+    /// Whether a chunk of which a serializer makes no value ends the request.
+    public var automaticallyCancelOnStreamError: Bool { cancelsOnStreamError }
+
+    private var cancelsOnStreamError: Bool { request?[option: CancelsOnStreamError.self] ?? false }
+
+    fileprivate func cancelling(onStreamError: Bool) -> Self {
+        if onStreamError { beforeStart { $0[option: CancelsOnStreamError.self] = true } }
+        return self
+    }
+}
+
+private enum CancelsOnStreamError: HTTPRequestOption {
+    static let defaultValue = false
+}
+
+extension DataStreamRequest {
+    /// The streams of a request as sequences.
+    public struct StreamTask: Sendable {
+        private let request: DataStreamRequest
+
+        fileprivate init(_ request: DataStreamRequest) { self.request = request }
+
+        /// The chunks, and the end.
+        ///
+        /// - Parameter automaticallyCancelling: whether a reader that stops early cancels the request.
+        public func streamingData(automaticallyCancelling: Bool = true) -> AsyncStream<Stream<Data, Never>> {
+            stream(automaticallyCancelling) { request, handler in
+                request.responseStream(on: nil, stream: handler)
+            }
+        }
+
+        /// The chunks as text, and the end.
+        ///
+        /// - Parameter automaticallyCancelling: whether a reader that stops early cancels the request.
+        public func streamingStrings(automaticallyCancelling: Bool = true) -> AsyncStream<Stream<String, Never>> {
+            stream(automaticallyCancelling) { request, handler in
+                request.responseStreamString(on: nil, stream: handler)
+            }
+        }
+
+        /// The chunks decoded, and the end.
+        ///
+        /// - Parameters:
+        ///   - type: the type of the values.
+        ///   - automaticallyCancelling: whether a reader that stops early cancels the request.
+        public func streamingDecodables<Value: Decodable & Sendable>(
+            _ type: Value.Type = Value.self,
+            automaticallyCancelling: Bool = true
+        ) -> AsyncStream<Stream<Value, RefrainError>> {
+            streamingResponses(
+                serializedUsing: DecodableStreamSerializer<Value>(),
+                automaticallyCancelling: automaticallyCancelling
+            )
+        }
+
+        /// The values that a serializer makes, and the end.
+        ///
+        /// - Parameters:
+        ///   - serializer: makes the values.
+        ///   - automaticallyCancelling: whether a reader that stops early cancels the request.
+        public func streamingResponses<Serializer: DataStreamSerializer>(
+            serializedUsing serializer: Serializer,
+            automaticallyCancelling: Bool = true
+        ) -> AsyncStream<Stream<Serializer.SerializedObject, RefrainError>> {
+            stream(automaticallyCancelling) { request, handler in
+                request.responseStream(using: serializer, on: nil, stream: handler)
+            }
+        }
+
+        /// Cancels the request.
+        public func cancel() { request.cancel() }
+        /// Resumes the request.
+        public func resume() { request.resume() }
+        /// Suspends the request.
+        public func suspend() { request.suspend() }
+
+        private func stream<Success, Failure>(
+            _ automaticallyCancelling: Bool,
+            _ add: (DataStreamRequest, @escaping Handler<Success, Failure>) -> DataStreamRequest
+        ) -> AsyncStream<Stream<Success, Failure>> {
+            let (stream, continuation) = AsyncStream.makeStream(of: Stream<Success, Failure>.self)
+            continuation.onTermination = { [request] reason in
+                if automaticallyCancelling, case .cancelled = reason { request.cancel() }
+            }
+            _ = add(request) { event in
+                continuation.yield(event)
+                if event.completion != nil { continuation.finish() }
+            }
+            return stream
+        }
+    }
+
+    /// The streams of this request as sequences.
+    ///
+    /// Chunks that are not read are kept in memory; the `chunks` of this request hold the server back instead.
+    public func streamTask() -> StreamTask { StreamTask(self) }
+}
+
+/// Makes a value of each chunk of a stream.
+///
+/// A chunk is what the network has brought, and no more: a value that is cut in two is an error. For lines and their
+/// values, `HTTPBody.lines(upTo:)` and `HTTPBody.jsonLines(of:)` join the chunks.
+public protocol DataStreamSerializer: Sendable {
+    /// The type of the values.
+    associatedtype SerializedObject: Sendable
+
+    /// Returns the value of a chunk.
+    ///
+    /// - Throws: an error, which the handler of the stream receives.
+    func serialize(_ data: Data) throws -> SerializedObject
+}
+
+/// Returns chunks as they are.
+public struct PassthroughStreamSerializer: DataStreamSerializer {
+    /// Makes the serializer.
+    public init() {}
+
+    /// Returns the chunk.
+    public func serialize(_ data: Data) -> Data { data }
+}
+
+/// Returns chunks as text in UTF-8; bytes that are none are replaced.
+public struct StringStreamSerializer: DataStreamSerializer {
+    /// Makes the serializer.
+    public init() {}
+
+    /// Returns the text of a chunk.
+    public func serialize(_ data: Data) -> String { String(decoding: data, as: UTF8.self) }
+}
+
+/// Decodes each chunk.
+public struct DecodableStreamSerializer<Value: Decodable & Sendable>: DataStreamSerializer {
+    private let serializer: Request.DecodableSerializer<Value>
+
+    /// Makes the serializer.
+    public init(decoder: any Request.DataDecoder = JSONDecoder(), dataPreprocessor: (any DataPreprocessor)? = nil) {
+        serializer = Request.DecodableSerializer(preprocessor: dataPreprocessor, decoder: decoder)
+    }
+
+    /// The decoder.
+    public var decoder: any Request.DataDecoder { serializer.decoder }
+
+    /// Returns the value of a chunk.
+    ///
+    /// - Throws: `RefrainError.responseSerializationFailed(reason:attempts:)`; the error of the preprocessor.
+    public func serialize(_ data: Data) throws -> Value {
+        try serializer.serialize(request: nil, response: nil, data: data, error: nil)
+    }
+}
+
+extension DataStreamSerializer where Self == PassthroughStreamSerializer {
+    /// Chunks as they are.
+    public static var passthrough: PassthroughStreamSerializer { PassthroughStreamSerializer() }
+}
+
+extension DataStreamSerializer where Self == StringStreamSerializer {
+    /// Chunks as text.
+    public static var string: StringStreamSerializer { StringStreamSerializer() }
+}
+
+extension DataStreamSerializer {
+    /// The values of chunks.
+    public static func decodable<Value: Decodable & Sendable>(
+        of type: Value.Type,
+        decoder: any Request.DataDecoder = JSONDecoder(),
+        dataPreprocessor: (any DataPreprocessor)? = nil
+    ) -> Self where Self == DecodableStreamSerializer<Value> {
+        DecodableStreamSerializer(decoder: decoder, dataPreprocessor: dataPreprocessor)
+    }
 }

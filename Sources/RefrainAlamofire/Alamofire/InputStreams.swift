@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -94,8 +95,8 @@ extension MultipartFormData {
     ///
     /// Up to ``encodingMemoryThreshold`` bytes are read into memory at once; more are read while they are sent, once.
     /// A source that fails, or ends before the length, fails the upload, of which nothing or only a part is sent then:
-    /// the upload ends with the error, with ``HTTPBody/ByteSourceFailed``, with
-    /// ``RefrainSession/RefrainError/UnexpectedInputStreamLength``, or with `HTTPBody.LengthMismatch` as its cause.
+    /// the upload ends with the error, with `HTTPBody.ByteSourceFailed`, with
+    /// `RefrainError.UnexpectedInputStreamLength`, or with `HTTPBody.LengthMismatch` as its cause.
     ///
     /// - Parameters:
     ///   - stream: the source.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Decides about the redirects of a request.
 ///
 /// ```swift

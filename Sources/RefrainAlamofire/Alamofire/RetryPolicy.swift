@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Alamofire's policy as a class, whose decision a subclass can change.
 ///
 /// ```swift

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The trust evaluation of servers by host, with evaluators that are types, as in Alamofire.
 public struct ServerTrustManager: Sendable {
     /// Whether hosts without an evaluator are refused.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -147,9 +148,9 @@ private struct Nested<Value: Decodable>: DecodableWithConfiguration {
 
 /// Why a provider has no response, or could not read one.
 public enum MoyaError: Error, Sendable {
-    /// The body is no text.
+    /// The body is not text.
     case stringMapping(Response)
-    /// The body is no JSON.
+    /// The body is not JSON.
     case jsonMapping(Response)
     /// The body is not of the type.
     case objectMapping(any Error, Response)

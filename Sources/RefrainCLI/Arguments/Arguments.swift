@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A command line that was read by a command's table of options.
 ///
 /// Long options take their value as `--name value` or `--name=value`, short ones as `-n value` or `-nvalue`; short
@@ -34,6 +35,28 @@ struct Arguments: Sendable {
     func last(_ name: OptionName) -> String? { values[name]?.last }
     /// All values of an option.
     func all(_ name: OptionName) -> [String] { values[name] ?? [] }
+
+    /// The time that an option gives; nil where it was not given.
+    func duration(_ name: OptionName) throws(UsageError) -> Duration? {
+        guard let text = last(name) else { return nil }
+        return try DurationText.parse(text, option: "--\(name.rawValue)")
+    }
+
+    /// The time of one of curl's options: seconds, with decimals or with a unit; zero means no limit.
+    func seconds(_ name: OptionName) throws(UsageError) -> Duration? {
+        guard let text = last(name) else { return nil }
+        let duration = try DurationText.parseSeconds(text, option: "--\(name.rawValue)")
+        return duration == .zero ? nil : duration
+    }
+
+    /// The file that an option names; nil where it was not given.
+    func file(_ name: OptionName) throws(UsageError) -> String? {
+        guard let path = last(name) else { return nil }
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw .badValue(path, of: "--\(name.rawValue)", "is not a file")
+        }
+        return path
+    }
 
     private mutating func readLong(
         _ word: String,
@@ -128,7 +151,7 @@ struct Arguments: Sendable {
         return value
     }
 
-    /// The error for a letter that is no option.
+    /// The error for a letter that is not an option.
     static func unknown(letter: Character) -> UsageError {
         guard let name = OtherCommands.letters[letter], let advice = OtherCommands.advice(on: name) else {
             return UsageError("unknown option -\(letter)")
@@ -137,7 +160,7 @@ struct Arguments: Sendable {
         return UsageError("refrain does not support -\(letter) (curl's --\(name)); \(advice)\(further)")
     }
 
-    /// The error for a word that is no option.
+    /// The error for a word that is not an option.
     static func unknown(_ word: String, among options: [OptionSpec]) -> UsageError {
         if !word.hasPrefix("--"), word.hasSuffix("O-") {
             return UsageError("\(word): -O takes no name; without -o and -O the body goes to standard output")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The options and the help of a command, from which parser, help and manual are derived.
 struct CommandSpec: Sendable {
     /// Options that belong together, under a heading.
@@ -117,7 +118,7 @@ extension CommandSpec {
         groups: [],
         notes: [
             "Each scenario and the 1,000 requests that follow run against a fault server on 127.0.0.1. "
-                + "The exit status is 0 only where everything was as it must be."
+                + "The exit status is 0 only if everything behaved as expected."
         ],
         examples: []
     )
@@ -170,4 +171,11 @@ enum CommandName: String, Sendable, CaseIterable {
     case simulate
     case completions
     case help
+}
+
+/// A supported shell.
+enum Shell: String, Sendable, CaseIterable {
+    case bash
+    case zsh
+    case fish
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Options in a file, in curl's form: `option value`, `option = "value"`, `-o value`, one per line.
 enum ConfigFile {
     /// The words of a command line, each `--config` replaced by the words of its file.
@@ -25,7 +26,7 @@ enum ConfigFile {
                 continue
             }
             let name = path == "-" ? "standard input" : path
-            let file = try parse(try BodyText.contents(path, "--config"), name, options)
+            let file = try parse(try Input.contents(path, "--config"), name, options)
             result.words += file.words
             result.locations.merge(file.locations, uniquingKeysWith: +)
         }
@@ -61,7 +62,7 @@ enum ConfigFile {
             }
             let words = try self.words(line[...], location, options)
             result.words += words
-            // A word that is no option is a URL.
+            // A word that is not an option is a URL.
             guard let first = words.first else { continue }
             let option = first.hasPrefix("--") ? String(first.prefix { $0 != "=" }) : "URL"
             result.locations[option, default: []].append(location)

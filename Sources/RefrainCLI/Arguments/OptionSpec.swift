@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An option of a command, from which parser and help are derived.
 struct OptionSpec: Sendable {
     /// Whether the option has a value.
@@ -111,6 +112,8 @@ enum OptionName: String, Sendable, Hashable {
     case `continue`
     case cookie
     case cookieJar = "cookie-jar"
+    case costEstimate = "cost-estimate"
+    case costField = "cost-field"
     case createDirs = "create-dirs"
     case crlfile
     case curves
@@ -180,6 +183,7 @@ enum OptionName: String, Sendable, Hashable {
     case now
     case output
     case outputDir = "output-dir"
+    case pace
     case parallel
     case parallelImmediate = "parallel-immediate"
     case pass
@@ -187,6 +191,7 @@ enum OptionName: String, Sendable, Hashable {
     case overloadBackoff = "overload-backoff"
     case policy
     case port
+    case profile
     case progress
     case progressBar = "progress-bar"
     case proto
@@ -196,7 +201,6 @@ enum OptionName: String, Sendable, Hashable {
     case publicOnly = "public-only"
     case quiet
     case range
-    case rate
     case referer
     case refresh
     case remoteHeaderName = "remote-header-name"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The completions of bash, from version 3.2 on (that of macOS).
 enum BashCompletions {
     static var script: String {
@@ -49,9 +50,9 @@ enum BashCompletions {
             text += "        [[ $current == -* ]] || { _refrain_files -f; return; }\n"
         }
         let words = command.options.flatMap(spellings)
-        text += "        options=\(Completions.quoted(words.joined(separator: " ")))\n"
+        text += "        options=\(ShellText.inQuotes(words.joined(separator: " ")))\n"
         if !command.operands.isEmpty {
-            text += "        operands=\(Completions.quoted(command.operands.joined(separator: " ")))\n"
+            text += "        operands=\(ShellText.inQuotes(command.operands.joined(separator: " ")))\n"
         }
         return text + "        ;;\n"
     }
@@ -66,7 +67,7 @@ enum BashCompletions {
             case .folder: "_refrain_files -d; "
             case .other:
                 option.choices.isEmpty
-                    ? "" : "_refrain_choices \(Completions.quoted(option.choices.joined(separator: " "))); "
+                    ? "" : "_refrain_choices \(ShellText.inQuotes(option.choices.joined(separator: " "))); "
             }
         return "        \(pattern)) \(action)return ;;\n"
     }

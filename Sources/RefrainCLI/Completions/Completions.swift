@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// `refrain completions`: the scripts that complete command lines, derived from the tables of the parser.
 enum Completions {
     /// The script that the arguments ask for.
@@ -30,13 +31,6 @@ enum Completions {
     /// The possible first words.
     static let firstWords = CommandName.allCases.map(\.rawValue) + ["--help", "--version"]
 
-    /// A text in single quotes, as every one of the shells reads it.
-    static func quoted(_ text: String, escape: String = "'\\''") -> String {
-        var quoted = "'"
-        for character in text { quoted += character == "'" ? escape : String(character) }
-        return quoted + "'"
-    }
-
     /// The first sentence of an option's help, without its full stop.
     static func brief(_ option: OptionSpec) -> String {
         let words = option.help.split(separator: " ")
@@ -45,11 +39,4 @@ enum Completions {
         while let last = sentence.last, ".:;".contains(last) { sentence.removeLast() }
         return sentence
     }
-}
-
-/// A supported shell.
-enum Shell: String, Sendable, CaseIterable {
-    case bash
-    case zsh
-    case fish
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The completions of fish.
 enum FishCompletions {
     static var script: String {
@@ -40,5 +41,5 @@ enum FishCompletions {
         "complete -c refrain -n \(condition) \(what) -d \(quoted(meaning))\n"
     }
 
-    private static func quoted(_ text: String) -> String { Completions.quoted(text, escape: "\\'") }
+    private static func quoted(_ text: String) -> String { ShellText.inQuotes(text, escape: "\\'") }
 }

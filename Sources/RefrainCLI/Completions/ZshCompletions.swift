@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The completions of zsh, for its function `_arguments`.
 enum ZshCompletions {
     static var script: String {
@@ -26,14 +27,14 @@ enum ZshCompletions {
     }
 
     private static func entry(_ command: CommandSpec) -> String {
-        "        \(Completions.quoted("\(command.name.rawValue):\(command.summary)"))\n"
+        "        \(ShellText.inQuotes("\(command.name.rawValue):\(command.summary)"))\n"
     }
 
     private static func branch(_ command: CommandSpec) -> String {
         var specs = command.options.flatMap(specs)
         if !command.operands.isEmpty { specs.append(":: :(\(command.operands.joined(separator: " ")))") }
         if command.operandSubject == .file { specs.append(":folder or file:_files") }
-        let lines = specs.map { " \\\n            " + Completions.quoted($0) }
+        let lines = specs.map { " \\\n            " + ShellText.inQuotes($0) }
         return "    \(command.name.rawValue))\n        _arguments -s\(lines.joined())\n        ;;\n"
     }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// One line of a batch: a question as a JSON object.
@@ -12,7 +13,7 @@ struct BatchLine: Decodable {
     }
 
     init(from decoder: any Decoder) throws {
-        let members = Members(try decoder.container(keyedBy: Key.self))
+        let members = BatchMembers(try decoder.container(keyedBy: Key.self))
         guard let method = try members.text(.method) else { throw BatchRefusal("method is missing") }
         guard HTTPToken.isValid(method) else { throw BatchRefusal("method is not a token (RFC 9110 §5.6.2)") }
         var context = RetryContext(
@@ -38,7 +39,7 @@ struct BatchLine: Decodable {
     /// The answer of the policy.
     var answer: ExplainAnswer { question.answer }
 
-    private static func budget(_ members: Members<Key>) throws -> ExplainBudget? {
+    private static func budget(_ members: BatchMembers<Key>) throws -> ExplainBudget? {
         let name: ExplainBudget.Name? = try members.choice(.budget)
         let text = try members.text(.history)
         let every = try members.number(.every, in: 0...86_400)
@@ -54,13 +55,13 @@ struct BatchLine: Decodable {
         return budget
     }
 
-    private static func outcome(_ members: Members<Key>) throws -> RetryContext.Outcome {
+    private static func outcome(_ members: BatchMembers<Key>) throws -> RetryContext.Outcome {
         let status = try members.integer(.status, in: ExplainLimits.status)
         let code: HTTPError.Code? = try members.choice(.error)
         switch (status, code) {
         case (let status?, nil): return .status(HTTPStatus(rawValue: status))
         case (nil, let code?): return .failure(code)
-        case (nil, nil): throw BatchRefusal("one of status and error is wanted")
+        case (nil, nil): throw BatchRefusal("give status or error")
         case (.some, .some): throw BatchRefusal("status and error exclude each other")
         }
     }

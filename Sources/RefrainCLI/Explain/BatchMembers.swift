@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// The reason that a line of a batch is invalid.
@@ -8,7 +9,7 @@ struct BatchRefusal: Error, Hashable, CustomStringConvertible {
 }
 
 /// The members of an object, read with messages that name them; null counts as missing.
-struct Members<Key: CodingKey & RawRepresentable<String>> {
+struct BatchMembers<Key: CodingKey & RawRepresentable<String>> {
     private let container: KeyedDecodingContainer<Key>
 
     init(_ container: KeyedDecodingContainer<Key>) { self.container = container }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// The retry budget of a question: its kind, and the outcomes of the calls before.
@@ -8,7 +9,7 @@ struct ExplainBudget {
         case fleet
         case perProcess = "per-process"
 
-        func budget(_ clock: AnyClock) -> RetryBudget {
+        func budget(_ clock: some Clock<Duration>) -> RetryBudget {
             switch self {
             case .standard: .standard(clock: clock)
             case .fleet: .fleet(clock: clock)
@@ -47,7 +48,7 @@ struct ExplainBudget {
     func credit(_ context: RetryContext, _ decision: RetryDecision) -> ExplainCredit? {
         guard case .retry(let delay) = decision.action else { return nil }
         let time = Locked(Duration.zero)
-        let budget = name.budget(AnyClock(HistoryClock(time: time)))
+        let budget = name.budget(HistoryClock(time: time))
         for outcome in history {
             budget.deposit()
             if case .status(let status) = outcome, status.rawValue < 400 {

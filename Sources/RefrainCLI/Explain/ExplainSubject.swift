@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// The operand of `refrain explain`: a status, a failure in the words of any program, or a line of a report.
@@ -10,7 +11,7 @@ enum ExplainSubject {
     init(_ words: [String]) throws(UsageError) {
         let text = words.joined(separator: " ")
         if text == "-" {
-            let bytes = try BodyText.contents("-", "explain -")
+            let bytes = try Input.contents("-", "explain -")
             let line = bytes.split(separator: UInt8(ascii: "\n")).last.map(Array.init) ?? []
             self = .record(try ReportRecord(line))
         } else if text.drop(while: \.isWhitespace).hasPrefix("{") {
@@ -58,7 +59,9 @@ struct ReportRecord {
             throw UsageError("the line of the report is not valid JSON: \(error)")
         }
         guard let method = node["method"]?.text, case .array(let attempts) = node["attempts"]?.value else {
-            throw UsageError("the line lacks \"method\" and \"attempts\"; it is one of refrain get --report FILE")
+            throw UsageError(
+                "the line lacks \"method\" and \"attempts\"; it must be a line of refrain get --report FILE"
+            )
         }
         self.method = method
         headers = Self.fields(node["headers"])

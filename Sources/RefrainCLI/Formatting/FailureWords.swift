@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// The failures in the words that people know: a phrase for each code, and the names that other programs give them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Numbers as people write them on a command line: ASCII digits, and a point where decimals are allowed.
 enum ASCIINumber {
     /// A whole number; nil for anything but digits, and for what an `Int` cannot hold.
@@ -22,6 +23,19 @@ enum ASCIINumber {
 
     private static func isDigits(_ text: some StringProtocol) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (48...57).contains($0) }
+    }
+}
+
+/// The letters and digits that every host and file system takes.
+enum ASCIILetter {
+    /// Whether a byte is an ASCII letter or digit.
+    static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// Sizes as they are written on the command line: `64KB`, `10MB`, `1.5GiB`.
@@ -36,7 +37,7 @@ enum SizeText {
     ]
 }
 
-/// Speeds and rates as curl writes them.
+/// Speeds as curl writes them.
 enum SpeedText {
     /// Reads bytes per second: a number, and k, M or G for powers of 1024.
     static func bytes(_ text: String, option: String) throws(UsageError) -> Int {
@@ -48,16 +49,5 @@ enum SpeedText {
         let speed = value * factor
         guard speed >= 1, speed < 0x1p62 else { throw .badValue(text, of: option, "is out of range") }
         return Int(speed)
-    }
-
-    /// Reads a rate of requests as the time from the beginning of one to that of the next; without a unit per hour.
-    static func interval(_ text: String, option: String) throws(UsageError) -> Duration {
-        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        let units: [String: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-        let unit = parts.count > 1 ? String(parts[1]) : "h"
-        guard let number = parts.first.flatMap({ ASCIINumber.whole($0) }), number > 0, let seconds = units[unit] else {
-            throw .badValue(text, of: option, "is not a rate; write 50/s, 10/m or 100/h")
-        }
-        return .seconds(seconds / Double(number))
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Certificates in PEM form (RFC 7468).
 enum CertificateText {
     private static let begin = "-----BEGIN "

@@ -1,4 +1,5 @@
-/// The destination of contents.
+// SPDX-License-Identifier: Apache-2.0
+/// The destination of bodies.
 enum Destination: Sendable, Hashable {
     /// One URL's goes to standard output, as it arrives.
     case standardOutput
@@ -17,16 +18,16 @@ enum Destination: Sendable, Hashable {
     /// Each URL's goes to its own destination, in the order of the URLs.
     case each([Destination])
 
-    /// Whether all contents are printed.
+    /// Whether all bodies are printed.
     var isStandardOutput: Bool { self == .standardOutput || self == .standardOutputInOrder }
 
-    /// Whether contents go to standard output, a device or a pipe, where they are not kept.
+    /// Whether bodies go to standard output, a device or a pipe, where they are not kept.
     var printsContents: Bool { hasStreams || printsInOrder }
 
-    /// Whether contents are printed in the order of their URLs.
+    /// Whether bodies are printed in the order of their URLs.
     var printsInOrder: Bool { destinations.contains(.standardOutputInOrder) }
 
-    /// Whether contents are written as they arrive to what is no file.
+    /// Whether bodies are written as they arrive to what is not a file.
     var hasStreams: Bool {
         destinations.contains { destination in
             switch destination {
@@ -36,7 +37,7 @@ enum Destination: Sendable, Hashable {
         }
     }
 
-    /// Whether contents become files.
+    /// Whether bodies become files.
     var hasFiles: Bool {
         destinations.contains { destination in
             switch destination {
@@ -88,7 +89,7 @@ enum Destination: Sendable, Hashable {
             self = unnamed
             return
         }
-        // A destination for any number of contents takes all of them, unless there are further options.
+        // A destination for any number of bodies takes all of them, unless there are further options.
         guard numberOfURLs > 1, Set(files).count > 1 || ![printed, .nowhere].contains(first) else {
             self = first
             return
@@ -99,7 +100,7 @@ enum Destination: Sendable, Hashable {
                     + "a line of --from, names several files"
             )
         }
-        // Contents without an option of their own are printed, as by curl.
+        // Bodies without an option of their own are printed, as by curl.
         self = .each(destinations + Array(repeating: unnamed, count: numberOfURLs - destinations.count))
     }
 
@@ -111,7 +112,7 @@ enum Destination: Sendable, Hashable {
             + "\(files[numberOfURLs...].map { Sanitized.text($0) }.joined(separator: ", ")) is not written"
     }
 
-    /// The destination that an option names for one content.
+    /// The destination that an option names for one response.
     private static func destination(
         of file: String,
         in folder: String?,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 #if canImport(FoundationEssentials)
@@ -12,7 +13,7 @@ struct DryRun {
 
     init(_ settings: GetSettings) throws(UsageError) {
         var settings = settings
-        let policy = settings.policy
+        let policy = settings.options.policy
         let (jobs, further) = settings.takeJobs()
         var all = jobs
         all += try settings.jobList.adding(further)
@@ -25,14 +26,19 @@ struct DryRun {
                 "         a request that is not idempotent is repeated only where it cannot have been processed"
             )
         }
-        let time = settings.template.timeout.map { ", \(DurationText.plain($0)) for each request" } ?? ""
-        lines.append("at once  \(settings.concurrency)\(time)")
-        if let state = settings.state { lines.append("state    \(state): what it has as done is not sent again") }
+        if let timeout = settings.template.timeout {
+            lines.append("time     \(DurationText.plain(timeout)) for each request")
+        }
+        if let pace = settings.options.pace.words { lines.append("pace     \(pace)") }
+        if !settings.isAlone { lines.append("at once  \(settings.transports.concurrency)") }
+        if let state = settings.state.file {
+            lines.append("state    \(state): requests that it lists as done are not sent again")
+        }
         lines.append("Nothing was sent: --dry-run.")
         text = lines.map { Sanitized.line($0) + "\n" }.joined()
     }
 
-    private static func lines(_ settings: GetSettings, _ job: GetSettings.Job, _ number: Int) -> [String] {
+    private static func lines(_ settings: GetSettings, _ job: FetchJob, _ number: Int) -> [String] {
         let request: HTTPRequest
         do throws(HTTPError) {
             request = try settings.template.request(for: job.request)
@@ -43,8 +49,8 @@ struct DryRun {
         let url = request.url
         let port = url.port ?? (url.scheme == "https" ? 443 : 80)
         var host = "\(url.host() ?? ""), port \(port)" + (url.scheme == "https" ? ", over TLS" : "")
-        if let socket = settings.unixSocket { host += ", by the socket \(socket)" }
-        lines.append("  of       \(host)")
+        if let socket = settings.options.unixSocket { host += ", by the socket \(socket)" }
+        lines.append("  host     \(host)")
         for field in request.headers { lines.append("  field    \(field.name): \(SecretFields.shown(field))") }
         if !request.body.isEmpty {
             let size = request.body.length.map { SizeText.short($0) } ?? "of unknown length"
@@ -54,11 +60,11 @@ struct DryRun {
         return lines
     }
 
-    private static func isRepeatable(_ settings: GetSettings, _ job: GetSettings.Job) -> Bool {
+    private static func isRepeatable(_ settings: GetSettings, _ job: FetchJob) -> Bool {
         settings.template.method(of: job.request).isIdempotent || settings.storesKey(of: job)
     }
 
-    private static func destination(_ settings: GetSettings, _ job: GetSettings.Job, _ number: Int) -> String {
+    private static func destination(_ settings: GetSettings, _ job: FetchJob, _ number: Int) -> String {
         if let file = job.file { return file }
         switch settings.destination.destination(of: number) {
         case .nowhere: return "nothing"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// The message for a failed request, on one line.
@@ -20,7 +21,7 @@ enum FailureText {
             if let schemes = unknownSchemes(outcome) {
                 text += " (the server accepts \(schemes) credentials; only Basic and Bearer are supported)"
             }
-            if outcome.isAwaited == false { text += ", and not the answer that was waited for" }
+            if outcome.isAwaited == false { text += ", and not the awaited response" }
         }
         if let url = redirected(outcome) { text += ", at \(url)" }
         let attempts = outcome.attempts.count { $0.reason != .redirected }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 #if canImport(FoundationEssentials)
@@ -21,6 +22,8 @@ struct FetchOutcome: Sendable {
     var elapsed = Duration.zero
     /// When the request began.
     var began = WallClock.Instant.now
+    /// What the response says that the request cost; nil: it was not asked for.
+    var cost: Double?
     /// The file that was written.
     var file: String?
     /// The content that is printed in the order of the URLs.
@@ -42,7 +45,7 @@ struct FetchOutcome: Sendable {
     /// Whether the condition of the command was met; nil: there is none.
     var isAwaited: Bool?
     /// The job, with the row of the state as it was before; nil: no request was sent.
-    var job: GetSettings.Job?
+    var job: FetchJob?
     /// The heads of the answers, where they were asked for.
     var heads: [ResponseHead] = []
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// The destination of the content of one request.
@@ -61,7 +62,7 @@ final class FetchTarget: Sendable {
     /// Whether there is a file that the content would replace.
     var hasOlderFile: Bool { path.map { Directory.kind(of: $0) == .file } ?? false }
 
-    /// Begins a content that came with the response instead of the download; writes the heads, if any.
+    /// Begins a body that came with the response instead of the download; writes the heads, if any.
     func begin(_ response: HTTPResponse) async throws {
         try await (sink as? any DownloadObserver)?.willReceive(response, from: nil)
     }

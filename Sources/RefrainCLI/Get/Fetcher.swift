@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 internal import RefrainQueue
 
@@ -14,17 +15,16 @@ final class Fetcher: Sendable {
     private let settings: GetSettings
     /// The state of the run; nil: none is kept.
     private let state: TransferState?
-    /// The outputs of contents that are written as they arrive, by path; the default is standard output.
+    /// The outputs of bodies that are written as they arrive, by path; the default is standard output.
     private let streams: [String: Output]
     /// The chain of each transport.
     private let chains: [any HTTPLoader]
     private let progress: Progress
-    private let pacer: StartPacer?
     /// The places of a list's requests; nil: each worker has its place until its request has ended.
     private let places: Places?
     private let folders: OutputFolders
     private let claimed = ClaimedPaths()
-    /// Whether it was said that partial contents are lost: once is enough for a list.
+    /// Whether it was said that partial files are lost: once is enough for a list.
     private let hasSaidLoss = Locked(false)
 
     /// `streams` are the outputs that are not files, by their paths.
@@ -34,32 +34,36 @@ final class Fetcher: Sendable {
         self.progress = progress
         self.streams = streams
         folders = if case .folder(let root) = settings.destination { OutputFolders(root) } else { OutputFolders("") }
-        pacer = settings.interval.map { StartPacer(interval: $0) }
-        let budgets = settings.hasBudget ? Retry.Budgets { _ in CommandPolicy.budget() } : nil
-        var retry = Retry(settings.policy, budgets: budgets)
-        retry.asksStrategyAboutSuccess = settings.policy.condition != nil
-        let places = settings.isAlone || settings.segments != nil ? nil : Places(settings.concurrency)
+        let pacer = settings.options.pace.pacer()
+        let budgets = settings.options.hasBudget ? Retry.Budgets { _ in CommandPolicy.budget() } : nil
+        var retry = Retry(settings.options.policy, budgets: budgets)
+        retry.asksStrategyAboutSuccess = settings.options.policy.condition != nil
+        let places =
+            settings.isAlone || settings.options.segments != nil ? nil : Places(settings.transports.concurrency)
         self.places = places
-        let redirect = Redirect(maximumNumberOfRedirects: settings.maximumRedirects)
-        chains = settings.transports.map { transport in
+        let held = places.map { _ in HeldRequests(settings.options.pace) }
+        let redirect = Redirect(maximumNumberOfRedirects: settings.options.maximumRedirects)
+        chains = settings.transports.loaders.map { transport in
             var inner: any HTTPLoader = transport
             if settings.display.recordsHeads { inner = RecordResponses() --> inner }
-            if let jar = settings.cookies { inner = jar --> inner }
+            if let jar = settings.cookies.jar { inner = jar --> inner }
             inner = Resume() --> inner
             if let places { inner = places --> inner }
+            inner = pacer --> inner
+            if let held { inner = held --> inner }
             var attempts: any HTTPLoader = retry --> inner
-            if let schemes = settings.schemes { attempts = schemes --> attempts }
+            if let schemes = settings.options.schemes { attempts = schemes --> attempts }
             return redirect --> attempts
         }
     }
 
     /// The executor of the jobs of a worker.
     ///
-    /// Usually the thread of its transport, so that no other thread is woken. Not if a content is written to an output
+    /// Usually the thread of its transport, so that no other thread is woken. Not if a body is written to an output
     /// as it arrives, because a slow reader would block the thread.
     func executor(ofWorker worker: Int) -> (any TaskExecutor)? {
-        guard settings.transports.count > 1, !settings.destination.hasStreams else { return nil }
-        return settings.transports[worker % settings.transports.count].taskExecutor
+        guard settings.transports.loaders.count > 1, !settings.destination.hasStreams else { return nil }
+        return settings.transports.loaders[worker % settings.transports.loaders.count].taskExecutor
     }
 
     /// Fetches one job after the other, until there is none.
@@ -79,12 +83,11 @@ final class Fetcher: Sendable {
 
     /// Sends one request, and delivers the content of a successful response.
     private func fetch(
-        _ job: GetSettings.Job,
+        _ job: FetchJob,
         number index: Int,
         by loader: any HTTPLoader,
         _ ticket: Places.Ticket?
     ) async -> FetchOutcome {
-        await pacer?.turn()
         let clock = ContinuousClock()
         let start = clock.now
         let began = WallClock.Instant.now
@@ -106,7 +109,7 @@ final class Fetcher: Sendable {
             let (content, path) = try makeSink(job, made, destination)
             transfer = progress.begin(&made, job, number: index)
             log?.observe(&made)
-            // For a range of the command line the digest of the server is that of the whole content.
+            // For a range of the command line the digest of the server is that of the whole body.
             let isWhole = made.method == .get && !made.headers.contains("Range")
             let sink = FetchTarget(
                 content,
@@ -116,8 +119,7 @@ final class Fetcher: Sendable {
                 progress: progress.metered(transfer)
             )
             target = sink
-            // A response with a condition is kept in memory.
-            if settings.policy.condition == nil { made.download = sink.download }
+            if !readsResponses { made.download = sink.download }
             begun = try begin(job, &made)
             watch(&made, ticket)
             let loaded = await loader.load(made)
@@ -134,7 +136,7 @@ final class Fetcher: Sendable {
         )
         outcome.began = began
         outcome.job = job
-        if let condition = settings.policy.condition {
+        if let condition = settings.options.policy.condition {
             outcome.isAwaited = outcome.response.map { condition.holds(for: $0) }
         }
         if settings.display.recordsHeads { outcome.heads = request?[option: ResponseLogOption.self]?.shown ?? [] }
@@ -142,6 +144,8 @@ final class Fetcher: Sendable {
             // It may be synchronized.
             await withTaskExecutorPreference(globalConcurrentExecutor) { target.sink.discard() }
         }
+        outcome.cost = outcome.response.flatMap(settings.options.pace.cost)
+        if let cost = outcome.cost { settings.options.pace.note(cost) }
         finish(&outcome, target, job)
         outcome.begun = begun
         if settings.isSentOnce(job), begun != nil {
@@ -155,13 +159,13 @@ final class Fetcher: Sendable {
     }
 
     private static let remarkOnUnknown =
-        "the server may have done it, so its outcome is unknown; only --resend-unknown sends it again"
+        "the server may have processed it, so its outcome is unknown; only --resend-unknown sends it again"
 
     /// Notes in the state that a request which must not be done twice is about to be sent, and limits its time to the
     /// life of its key.
     ///
     /// - Returns: when it was sent first, in seconds since 1970; nil for any other request.
-    private func begin(_ job: GetSettings.Job, _ request: inout HTTPRequest) throws(HTTPError) -> Double? {
+    private func begin(_ job: FetchJob, _ request: inout HTTPRequest) throws(HTTPError) -> Double? {
         guard let state, let entry = job.entry else { return nil }
         let dependsOnKey = settings.dependsOnKey(job)
         guard dependsOnKey || settings.isSentOnce(job) else { return nil }
@@ -184,6 +188,9 @@ final class Fetcher: Sendable {
         }
         return begun
     }
+
+    /// Whether responses are kept in memory, since their condition or their cost is read before they are written.
+    private var readsResponses: Bool { settings.options.policy.condition != nil || settings.options.pace.readsBodies }
 
     /// Lets a request give its place up while it waits for its next attempt.
     private func watch(_ request: inout HTTPRequest, _ ticket: Places.Ticket?) {
@@ -208,14 +215,14 @@ final class Fetcher: Sendable {
         let segments = SegmentedFetch(
             loader: loader,
             file: file,
-            connections: settings.segments ?? 1,
+            connections: settings.options.segments ?? 1,
             progress: target.progress
         )
         return await segments.complete(first, of: request, since: start)
     }
 
     /// Records the state of the sink, and discards an incomplete content.
-    private func finish(_ outcome: inout FetchOutcome, _ target: FetchTarget?, _ job: GetSettings.Job) {
+    private func finish(_ outcome: inout FetchOutcome, _ target: FetchTarget?, _ job: FetchJob) {
         let isDone = target?.isFinished.withLock { $0 } ?? false
         // At once rather than when the last reference to the request is released, because the process may end before.
         if !isDone { target?.sink.discard() }
@@ -235,7 +242,7 @@ final class Fetcher: Sendable {
         if outcome.isPartial { outcome.bytes = file?.size ?? 0 }
         outcome.file = isDone ? target?.path : nil
         if isDone, let heads = target?.heads { outcome.headSize = heads.headSize }
-        if isDone, settings.files.keepsTime, let path = outcome.file, let response = outcome.response,
+        if isDone, settings.options.files.keepsTime, let path = outcome.file, let response = outcome.response,
             let date = response.headers["Last-Modified"].flatMap({ HTTPDate.parse($0, now: .now) })
         {
             Directory.setModificationDate(path, date.sinceEpoch.components.seconds)
@@ -243,7 +250,7 @@ final class Fetcher: Sendable {
     }
 
     /// The outcome of a request that is not sent, because the state has its result.
-    func outcomeWithoutRequest(_ job: GetSettings.Job, number index: Int) -> FetchOutcome? {
+    func outcomeWithoutRequest(_ job: FetchJob, number index: Int) -> FetchOutcome? {
         switch job.action {
         case .fetch, .resend, .revalidate: return nil
         default: break
@@ -284,18 +291,19 @@ final class Fetcher: Sendable {
     }
 
     /// The request of a job, with what the state adds to it.
-    private func prepared(_ job: GetSettings.Job, _ destination: Destination) throws(HTTPError) -> HTTPRequest {
+    private func prepared(_ job: FetchJob, _ destination: Destination) throws(HTTPError) -> HTTPRequest {
         var request = try settings.template.request(
             for: job.request,
             storedKey: settings.storesKey(of: job) ? job.entry?.key : nil
         )
         if settings.display.failsWithBody { request.keepsErrorContent = true }
-        if settings.schemes != nil { request = AllowedSchemes.marked(request) }
+        if settings.options.schemes != nil { request = AllowedSchemes.marked(request) }
+        settings.options.pace.prepare(&request)
         if destination == .standardOutputInOrder, request.maximumBodySize == nil {
             request.maximumBodySize = HTTPRequest.defaultMaximumBodySize
         }
         // Without segments a request is the same as that of curl; an unrequested digest is compared all the same.
-        if settings.segments != nil, !request.headers.contains(DigestFields.wanted.name) {
+        if settings.options.segments != nil, !request.headers.contains(DigestFields.wanted.name) {
             request.headers[DigestFields.wanted.name] = DigestFields.wanted.value
         }
         guard case .revalidate = job.action, let validator = job.entry?.validator else { return request }
@@ -304,14 +312,14 @@ final class Fetcher: Sendable {
         return request
     }
 
-    /// The output of contents that are not written to files.
+    /// The output of bodies that are not written to files.
     private func stream(_ destination: Destination) -> Output {
         if case .device(let path) = destination { streams[path] ?? .standard } else { .standard }
     }
 
-    /// Makes the sink of a content, and returns the path of its file, if it has one.
+    /// Makes the sink of a body, and returns the path of its file, if it has one.
     private func makeSink(
-        _ job: GetSettings.Job,
+        _ job: FetchJob,
         _ request: HTTPRequest,
         _ destination: Destination
     ) throws(HTTPError) -> (any ContentSink, path: String?) {
@@ -326,11 +334,11 @@ final class Fetcher: Sendable {
             case .file, .folder, .remoteNames:
                 let isTree = if case .folder = destination { true } else { false }
                 let wanted = job.file ?? ""
-                if !isTree, settings.files.createsFolders { try Directory.prepareAbove(wanted) }
-                if settings.files.takesHeaderName {
-                    return (NamedByServerSink(fallback: wanted, settings.files, claimed), wanted)
+                if !isTree, settings.options.files.createsFolders { try Directory.prepareAbove(wanted) }
+                if settings.options.files.takesHeaderName {
+                    return (NamedByServerSink(fallback: wanted, settings.options.files, claimed), wanted)
                 }
-                let path = try isTree ? wanted : settings.files.path(wanted, claimed)
+                let path = try isTree ? wanted : settings.options.files.path(wanted, claimed)
                 let isFresh = isTree ? try folders.prepare(above: path) : false
                 if isTree {
                     // A link in the output folder may lead anywhere.
@@ -341,21 +349,21 @@ final class Fetcher: Sendable {
                     return (try InPlaceSink(path: path), path)
                 }
                 // The text before the content is not part of it, so the content cannot be continued after it.
-                guard settings.continues, !settings.display.includesHead, request.method == .get,
+                guard settings.options.continues, !settings.display.includesHead, request.method == .get,
                     !request.headers.contains("Range")
                 else { return (try FileContentSink(path: path), path) }
                 let url = settings.template.objectURL(of: job.request)
-                guard settings.segments != nil || (!isFresh && SegmentedFile.isThere(PartialNames(path))) else {
+                guard settings.options.segments != nil || (!isFresh && SegmentedFile.isThere(PartialNames(path))) else {
                     let file = try ResumableFile(
                         path: path,
                         url: url,
                         isFresh: isFresh,
                         isAlone: settings.isAlone,
-                        takesDirectly: settings.isAlone || settings.transports.count > 1
+                        takesDirectly: settings.isAlone || settings.transports.loaders.count > 1
                     )
                     return (file, path)
                 }
-                return (try SegmentedFile(path: path, url: url, connections: settings.segments ?? 1), path)
+                return (try SegmentedFile(path: path, url: url, connections: settings.options.segments ?? 1), path)
             }
         } catch {
             let code = (error as? HTTPBody.FileError)?.code ?? .cannotCreateFile
@@ -364,26 +372,28 @@ final class Fetcher: Sendable {
     }
 
     /// A sink whose digest is computed as the content passes, where it must have one.
-    private func digesting(_ sink: any ContentSink, _ job: GetSettings.Job) -> any ContentSink {
+    private func digesting(_ sink: any ContentSink, _ job: FetchJob) -> any ContentSink {
         job.digest.map { DigestingSink(sink, $0.algorithm) } ?? sink
     }
 
-    /// Whether a response has a content, even an empty one.
+    /// Whether a response has a body, even an empty one.
     ///
-    /// A response to HEAD, or a 304, describes a content that it does not contain (RFC 9110 §9.3.2, §15.4.5), so it
+    /// A response to HEAD, or a 304, describes a body that it does not contain (RFC 9110 §9.3.2, §15.4.5), so it
     /// does not replace an existing file.
     private static func hasContent(_ response: HTTPResponse) -> Bool {
         response.request.method != .head && response.status.rawValue != 304
     }
 
     /// Completes the content of an answer.
-    private func deliver(_ result: HTTPResult, of job: GetSettings.Job, to target: FetchTarget) async -> HTTPResult {
+    private func deliver(_ result: HTTPResult, of job: FetchJob, to target: FetchTarget) async -> HTTPResult {
         if case .failure(var error) = result, error.underlyingError is Download.CannotStartOver {
             // The transfer failed; bytes that were already delivered are only the reason why it was not retried.
             error.code = .networkConnectionLost
             return .failure(error)
         }
-        if case .failure(var error) = result, error.code == .cannotConnectToHost, let socket = settings.unixSocket {
+        if case .failure(var error) = result, error.code == .cannotConnectToHost,
+            let socket = settings.options.unixSocket
+        {
             // libcurl names the host, to which no connection was made.
             error.message = "no process accepts connections on the socket \(socket) of --unix-socket"
             return .failure(error)
@@ -394,7 +404,7 @@ final class Fetcher: Sendable {
         // An answer all the same, which says when to come back.
         case .failure(let error):
             guard error.code == .retryAfterTooLong, let answer = error.response,
-                settings.policy.condition != nil || answer.status.rawValue >= 400
+                settings.options.policy.condition != nil || answer.status.rawValue >= 400
             else { return result }
             response = answer
         }
@@ -418,20 +428,20 @@ final class Fetcher: Sendable {
         }
     }
 
-    private func complete(_ response: HTTPResponse, _ target: FetchTarget, _ job: GetSettings.Job) async throws {
-        let isAwaited = settings.policy.condition != nil
-        let isError = settings.policy.condition.map { !$0.holds(for: response) } ?? (response.status.rawValue >= 400)
-        if response.status.isSuccess, Self.hasContent(response), !isAwaited {
+    private func complete(_ response: HTTPResponse, _ target: FetchTarget, _ job: FetchJob) async throws {
+        let isError =
+            settings.options.policy.condition.map { !$0.holds(for: response) } ?? (response.status.rawValue >= 400)
+        if response.status.isSuccess, Self.hasContent(response), !readsResponses {
             try await check(response, target, job)
             return try target.finish()
         }
-        // The content of an error replaces no other content that a later run could continue, or has completed.
+        // The content of an error replaces no other file that a later run could continue, or has completed.
         let isWritten = !isError || (settings.display.failsWithBody && !target.hasOlderContent)
         let brings = Self.hasContent(response) && isWritten
         // The head of a 304 does not replace the content that it confirms.
         let confirms = response.status == .notModified && target.hasOlderFile
         guard brings || (target.heads != nil && !confirms) else {
-            // A partial file can still be continued after a response that has no content.
+            // A partial file can still be continued after a response that has no body.
             if !isError { try await target.sink.startOver() }
             return
         }
@@ -450,8 +460,8 @@ final class Fetcher: Sendable {
     /// From this size on, a digest or a synchronization takes milliseconds.
     private static let longContentSize: Int64 = 1 << 20
 
-    /// Compares a content with its known digests; discards it on a mismatch.
-    private func check(_ response: HTTPResponse, _ target: FetchTarget, _ job: GetSettings.Job) async throws {
+    /// Compares a body with its known digests; discards it on a mismatch.
+    private func check(_ response: HTTPResponse, _ target: FetchTarget, _ job: FetchJob) async throws {
         var expected = job.digest.map { [$0] } ?? []
         if target.comparesFields { expected += DigestFields.digests(response) }
         do {

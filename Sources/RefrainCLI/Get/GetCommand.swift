@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 internal import RefrainQueue
 
@@ -14,8 +15,10 @@ struct GetCommand {
 
     /// Fetches everything, and returns the exit status.
     mutating func run() async throws -> ExitStatus {
-        if settings.isHeldDown, settings.display.isVerbose {
-            Output.error.show("refrain get: \(settings.concurrency) at a time, since no more files may be open\n")
+        if settings.transports.isHeldDown, settings.display.isVerbose {
+            Output.error.show(
+                "refrain get: \(settings.transports.concurrency) at a time, since no more files may be open\n"
+            )
         }
         var (streams, coordinator, plan, queue) = try open()
         for remark in settings.display.remarks { coordinator.say(remark) }
@@ -38,7 +41,7 @@ struct GetCommand {
         _ plan: inout RunPlan,
         _ coordinator: OutputCoordinator
     ) async {
-        let board = RunBoard(queue, workers: settings.concurrency, isQuiet: coordinator.isQuiet)
+        let board = RunBoard(queue, workers: settings.transports.concurrency, isQuiet: coordinator.isQuiet)
         await withDiscardingTaskGroup { group in
             var isReading = false
             var isPlanning = false
@@ -72,7 +75,7 @@ struct GetCommand {
                 }
                 if !isPlanning, let (skipped, count) = board.withQueue({ $0.takeSkipped() }) {
                     let remark = settings.destination.printsContents ? "; their responses are not printed again" : ""
-                    coordinator.say("\(skipped) of \(count) were done in an earlier run, and are skipped\(remark)")
+                    coordinator.say("\(skipped) of \(count) were done in an earlier run and are skipped\(remark)")
                 }
                 if plan.hasUnwritten || coordinator.isQuiet, !isPausing, board.isWorking {
                     isPausing = true
@@ -121,7 +124,7 @@ struct GetCommand {
 
     /// Handles a part of the list.
     private static func take(
-        _ jobs: Result<[GetSettings.Job], UsageError>,
+        _ jobs: Result<[FetchJob], UsageError>,
         _ count: Int,
         _ board: RunBoard,
         _ coordinator: OutputCoordinator
@@ -205,13 +208,14 @@ struct GetCommand {
         }
     }
 
-    /// Opens the outputs of contents that are written as they arrive, and refuses a file that cannot be written.
+    /// Opens the outputs of bodies that are written as they arrive, and refuses a file that cannot be written.
     ///
     /// A pipe is opened once, because closing it ends its reader.
     private func openStreams() throws(UsageError) -> [String: Output] {
         var streams: [String: Output] = [:]
         var hint = ""
-        if case .remoteNames(let folder) = settings.destination, !folder.isEmpty, !settings.files.createsFolders {
+        if case .remoteNames(let folder) = settings.destination, !folder.isEmpty, !settings.options.files.createsFolders
+        {
             switch Directory.kind(of: folder) {
             case .nothing: throw UsageError("--output-dir: \(folder) is not there; --create-dirs makes the folder")
             case .folder: break
@@ -223,7 +227,7 @@ struct GetCommand {
                 switch destination {
                 case .file(let path):
                     let folder = Directory.above(path)
-                    if settings.files.createsFolders {
+                    if settings.options.files.createsFolders {
                         try Directory.prepareAbove(path)
                     } else if !folder.isEmpty, Directory.kind(of: folder) == .nothing {
                         hint = "; --create-dirs makes the folder"

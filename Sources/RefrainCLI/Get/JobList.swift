@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 #if canImport(FoundationEssentials)
@@ -18,7 +19,7 @@ struct JobList: Sendable {
     private var tree = OutputTree()
     /// The number of requests so far.
     private var added = 0
-    /// Files that no content may replace, with the option that reads or writes each.
+    /// Files that no body may replace, with the option that reads or writes each.
     var reserved = ReservedFiles([:]) {
         didSet { if case .folder(let folder) = destination { isApart = reserved.isOutside(folder) } }
     }
@@ -48,15 +49,15 @@ struct JobList: Sendable {
     }
 
     /// The jobs of requests, without duplicates.
-    mutating func add(_ requests: [ListedRequest]) throws(UsageError) -> [GetSettings.Job] {
-        var jobs: [GetSettings.Job] = []
+    mutating func add(_ requests: [ListedRequest]) throws(UsageError) -> [FetchJob] {
+        var jobs: [FetchJob] = []
         jobs.reserveCapacity(requests.count)
         for request in requests { if let job = try add(request) { jobs.append(job) } }
         return jobs
     }
 
     /// The jobs of further requests, without a change of this list.
-    func adding(_ requests: [ListedRequest]) throws(UsageError) -> [GetSettings.Job] {
+    func adding(_ requests: [ListedRequest]) throws(UsageError) -> [FetchJob] {
         var copy = self
         return try copy.add(requests)
     }
@@ -64,7 +65,7 @@ struct JobList: Sendable {
     /// The job of a request; nil for a duplicate.
     ///
     /// - Throws: ``UsageError`` for a request that conflicts with the options.
-    mutating func add(_ request: ListedRequest) throws(UsageError) -> GetSettings.Job? {
+    mutating func add(_ request: ListedRequest) throws(UsageError) -> FetchJob? {
         let number = Self.incremented(&added) - 1
         var folder: String?
         if case .folder(let path) = destination { folder = path }
@@ -113,7 +114,7 @@ struct JobList: Sendable {
         }
         do {
             let digest = try digests.expected(file: file, name: relative, url: request.url)
-            return GetSettings.Job(
+            return FetchJob(
                 request: request,
                 identity: identity,
                 oldIdentity: old == identity ? nil : old,
@@ -138,7 +139,7 @@ struct JobList: Sendable {
             )
         }
         let path = folder.isEmpty ? name : Directory.path(folder, name)
-        // Otherwise the last of two contents would replace the first.
+        // Otherwise the last of two bodies would replace the first.
         guard remoteFiles.insert(path).inserted else {
             throw UsageError(
                 "\(request.position): --remote-name: two URLs name the file \(Sanitized.text(name)); use --output-dir DIR"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 #if canImport(Glibc)
@@ -13,9 +14,9 @@ struct JobQueue: Sendable {
     /// The jobs with rows of the state.
     ///
     /// The next one is the last element, so that taken jobs are released.
-    private var known: [GetSettings.Job] = []
+    private var known: [FetchJob] = []
     /// The jobs without rows; the next one is the last.
-    private var unplanned: [GetSettings.Job]
+    private var unplanned: [FetchJob]
     /// The requests without jobs; the next one is the last.
     private var requests: [ListedRequest]
     /// The number of requests, without those of a list that is being read.
@@ -30,7 +31,7 @@ struct JobQueue: Sendable {
     /// Whether a part of the list could not be looked up.
     private var isCut = false
 
-    init(_ settings: GetSettings, unplanned: consuming [GetSettings.Job], requests: consuming [ListedRequest]) {
+    init(_ settings: GetSettings, unplanned: consuming [FetchJob], requests: consuming [ListedRequest]) {
         count = unplanned.count + requests.count
         // In place: a second list of 10,000 requests takes 1.5 MB.
         unplanned.reverse()
@@ -56,12 +57,12 @@ struct JobQueue: Sendable {
     struct Part: Sendable {
         /// How many there are.
         let count: Int
-        fileprivate let jobs: [GetSettings.Job]
+        fileprivate let jobs: [FetchJob]
         fileprivate let requests: [ListedRequest]
         fileprivate let list: Locked<JobList>
 
         /// The jobs, with their rows; fewer than there are requests if some are duplicates.
-        func planned(by plan: RunPlan) -> Result<[GetSettings.Job], UsageError> {
+        func planned(by plan: RunPlan) -> Result<[FetchJob], UsageError> {
             Result { () throws(UsageError) in
                 guard !requests.isEmpty else { return try plan.planned(jobs) }
                 return try plan.planned(try list.withLock { list throws(UsageError) in try list.add(requests) })
@@ -88,7 +89,7 @@ struct JobQueue: Sendable {
     /// Adds jobs with their rows, in the order of the list.
     ///
     /// - Parameter count: the number of requests that they were made from.
-    mutating func add(planned jobs: [GetSettings.Job], of count: Int) {
+    mutating func add(planned jobs: [FetchJob], of count: Int) {
         self.count -= count - jobs.count
         skipped += jobs.count { $0.action == .skip }
         known.insert(contentsOf: jobs.reversed(), at: 0)
@@ -108,36 +109,17 @@ struct JobQueue: Sendable {
     }
 
     /// Takes the next job, where one is known, and its number.
-    mutating func next() -> (job: GetSettings.Job, number: Int)? {
+    mutating func next() -> (job: FetchJob, number: Int)? {
         guard let job = known.popLast() else { return nil }
         defer { taken += 1 }
         return (job, taken)
     }
 
     /// Adds jobs of a list that is being read, with their rows.
-    mutating func add(listed jobs: [GetSettings.Job]) { known.insert(contentsOf: jobs, at: 0) }
+    mutating func add(listed jobs: [FetchJob]) { known.insert(contentsOf: jobs, at: 0) }
 
     /// Records the end of the list.
     mutating func endStream() { stream = nil }
-}
-
-/// Spaces the beginnings of requests: one delay before a request, none after it.
-final class StartPacer: Sendable {
-    private let interval: Duration
-    private let next = Locked<ContinuousClock.Instant?>(nil)
-
-    init(interval: Duration) { self.interval = interval }
-
-    /// Waits until a request may begin; returns at once if the task was cancelled.
-    func turn() async {
-        let now = ContinuousClock.now
-        let start = next.withLock { next in
-            let start = max(next ?? now, now)
-            next = start + interval
-            return start
-        }
-        if start > now { try? await ContinuousClock().sleep(until: start) }
-    }
 }
 
 /// The processors of the machine.

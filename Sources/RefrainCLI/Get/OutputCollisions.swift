@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Refuses outputs that would overwrite each other or an input.
 enum OutputCollisions {
     /// The files that are read, each with the option that names it.
@@ -28,7 +29,7 @@ enum OutputCollisions {
     /// The file of an input is refused as well: a report empties it before it is read. `--output FILE` may replace one:
     /// it does so when the content is complete.
     ///
-    /// - Returns: the files that no content in an output folder may replace.
+    /// - Returns: the files that no body in an output folder may replace.
     static func reserved(_ arguments: Arguments, _ destination: Destination) throws(UsageError) -> ReservedFiles {
         let inputs = inputs(arguments)
         var options: [String: String] = [:]
@@ -77,7 +78,7 @@ enum OutputCollisions {
     }
 }
 
-/// The files that options read or write, which no content in an output folder may replace.
+/// The files that options read or write, which no body in an output folder may replace.
 struct ReservedFiles: Sendable {
     /// By what ``Directory/identity(of:)`` gives for each.
     private let options: [String: String]

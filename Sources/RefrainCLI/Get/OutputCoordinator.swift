@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
-/// Handles outcomes: writes the report, prints contents in their order, shows progress, and counts.
+/// Handles outcomes: writes the report, prints bodies in their order, shows progress, and counts.
 ///
 /// A class, because each method call would copy a structure with all settings of the run.
 final class OutputCoordinator {
@@ -24,11 +25,13 @@ final class OutputCoordinator {
         self.settings = settings
         self.screen = screen
         self.progress = progress
-        let report = try Self.opening("--report") { () throws(SystemError) in try settings.report.map(Output.named) }
+        let report = try Self.opening("--report") { () throws(SystemError) in
+            try settings.options.report.map(Output.named)
+        }
         do {
             // Existing files are emptied only after all outputs could be opened.
             picture = try Self.opening("--timeline-svg") { () throws(SystemError) in
-                let picture = try settings.timelineSVG.map(Output.named)
+                let picture = try settings.options.timelineSVG.map(Output.named)
                 try picture?.empty()
                 return picture
             }
@@ -48,7 +51,8 @@ final class OutputCoordinator {
     /// Whether a successful request is neither shown nor written.
     var isQuiet: Bool {
         report == nil && picture == nil && dumpedHeads == nil && !settings.display.showsTimeline
-            && settings.display.writeOut == nil && settings.files.tagFile == nil && !settings.destination.printsInOrder
+            && settings.display.writeOut == nil && settings.options.files.tagFile == nil
+            && !settings.destination.printsInOrder
     }
 
     /// Writes a message that belongs to no single request.
@@ -73,11 +77,11 @@ final class OutputCoordinator {
         }
     }
 
-    /// The number of the first job that may not begin yet, so that the contents that wait to be printed are
+    /// The number of the first job that may not begin yet, so that the bodies that wait to be printed are
     /// limited.
     var end: Int {
         guard !isClosed else { return 0 }
-        return settings.destination.printsInOrder ? printed + 4 * settings.concurrency + 16 : .max
+        return settings.destination.printsInOrder ? printed + 4 * settings.transports.concurrency + 16 : .max
     }
 
     /// Counts so many requests more, or less, than were known before the first ones were made.
@@ -104,7 +108,7 @@ final class OutputCoordinator {
             writeOut(outcome)
         }
         writeTag(of: outcome)
-        if outcome.lostItsReader || (settings.failsEarly && !outcome.isSuccess) { isClosed = true }
+        if outcome.lostItsReader || (settings.options.failsEarly && !outcome.isSuccess) { isClosed = true }
     }
 
     /// Writes the messages of an outcome to standard error.
@@ -143,9 +147,10 @@ final class OutputCoordinator {
         }
     }
 
-    /// Writes the tag of a content to the file of `--etag-save`.
+    /// Writes the tag of a body to the file of `--etag-save`.
     private func writeTag(of outcome: FetchOutcome) {
-        guard let path = settings.files.tagFile, outcome.isSuccess, let tag = outcome.response?.headers["ETag"] else {
+        guard let path = settings.options.files.tagFile, outcome.isSuccess, let tag = outcome.response?.headers["ETag"]
+        else {
             return
         }
         do throws(SystemError) {
@@ -157,7 +162,7 @@ final class OutputCoordinator {
 
     /// Writes the outputs that are written once, at the end.
     private func writeCookies() {
-        guard let path = settings.cookieJar, let jar = settings.cookies else { return }
+        guard let path = settings.cookies.file, let jar = settings.cookies.jar else { return }
         do throws(SystemError) {
             let text = Array(jar.netscapeText.utf8)
             if let given = Output.given(path) { return try given.write(text) }
@@ -185,7 +190,7 @@ final class OutputCoordinator {
     /// The file of the report, if it could be written.
     private var intactReport: String? {
         guard let report, report !== Output.standard, !lost.contains(ObjectIdentifier(report)) else { return nil }
-        return settings.report
+        return settings.options.report
     }
 
     /// Whether the request failed because the reader of standard output closed it, which is not an error.
@@ -230,7 +235,7 @@ final class OutputCoordinator {
             isClosed = true
             lost.insert(ObjectIdentifier(output))
             guard !Task.isCancelled else { return }
-            // A closed reader of contents is not an error; an incomplete report is.
+            // A closed reader of bodies is not an error; an incomplete report is.
             if !error.isBrokenPipe || output === report || output === picture { status = .failure }
             if !error.isBrokenPipe { screen.say("refrain get: \(error)\n") }
         }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// The places of a list: a request has one while an attempt of it runs, and none while it waits for the next attempt.
@@ -7,28 +8,58 @@ internal import Refrain
 final class Places: HTTPMiddleware {
     /// A request of a list.
     final class Ticket: Sendable {
+        private struct State {
+            var isResting = false
+            /// Counts the requests that rest in front of their servers' limits, while this one may become one of them.
+            var held: Locked<Int>?
+            /// Whether this one is counted.
+            var isCounted = false
+        }
+
         private let board: RunBoard
-        private let isResting = Locked(false)
+        private let state = Locked(State())
 
         init(_ board: RunBoard) { self.board = board }
 
         /// Gives the place up to the next request of the list.
-        func rest() { if set(true) { board.rest() } }
+        func rest() {
+            let isChange = state.withLock { state in
+                defer { state.isResting = true }
+                return !state.isResting
+            }
+            if isChange { board.rest() }
+        }
 
         /// Counts as running again.
-        fileprivate func wake() { if set(false) { board.wake() } }
-
-        /// Returns whether that is a change.
-        private func set(_ new: Bool) -> Bool {
-            isResting.withLock { isResting in
-                defer { isResting = new }
-                return isResting != new
+        fileprivate func wake() {
+            let isChange = state.withLock { state in
+                if state.isCounted { state.held?.withLock { $0 -= 1 } }
+                defer { state = State() }
+                return state.isResting
             }
+            if isChange { board.wake() }
+        }
+
+        /// Waits for its server's limits from now on.
+        fileprivate func hold(_ held: Locked<Int>) {
+            state.withLock { state in if !state.isCounted { state.held = held } }
+        }
+
+        /// Gives the place up if it still waits for its server's limits, and fewer than `limit` others do.
+        fileprivate func restWhileHeld(_ limit: Int) {
+            let isChange = state.withLock { state in
+                guard let held = state.held, !state.isResting else { return false }
+                state.isCounted = held.withLock { count in
+                    guard count < limit else { return false }
+                    count += 1
+                    return true
+                }
+                state.isResting = state.isCounted
+                return state.isCounted
+            }
+            if isChange { board.rest() }
         }
     }
-
-    /// The cause of a failure without an attempt: another request has found the host down.
-    struct HostIsDown: Error {}
 
     private typealias ID = ObjectIdentifier
 
@@ -196,6 +227,40 @@ final class Places: HTTPMiddleware {
     private static func isDown(_ result: HTTPResult) -> Bool {
         guard case .failure(let error) = result, error.bytesSent == 0 else { return false }
         return [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .timedOut].contains(error.code)
+    }
+}
+
+/// Lets requests of a list give their places up while they wait for their server's limits; a stage outside of `Pacer`.
+///
+/// So requests to other servers begin. As many wait as pass in about a minute.
+final class HeldRequests: HTTPMiddleware {
+    private let limit: Int
+    private let held = Locked(0)
+    /// Whether requests may have to wait: limits were given, or a server has refused.
+    private let mayHold: Locked<Bool>
+    /// Shorter waits are not worth another request.
+    private static let patience = Duration.milliseconds(2)
+
+    init(_ pace: PaceSettings) {
+        limit = pace.places
+        mayHold = Locked(pace.isGiven)
+    }
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+        guard let ticket = request.ticket, mayHold.withLock({ $0 }) else { return noted(await next.load(request)) }
+        ticket.hold(held)
+        let rest = Task { [limit] in
+            if (try? await ContinuousClock().sleep(for: Self.patience)) != nil { ticket.restWhileHeld(limit) }
+        }
+        defer { rest.cancel() }
+        return noted(await next.load(request))
+    }
+
+    private func noted(_ result: HTTPResult) -> HTTPResult {
+        if case .success(let response) = result, [429, 503, 529].contains(response.status.rawValue) {
+            mayHold.withLock { $0 = true }
+        }
+        return result
     }
 }
 

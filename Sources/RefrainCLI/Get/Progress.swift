@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// The progress of a run: what its requests have received and wait for, as a person sees it on standard error.
@@ -44,7 +45,7 @@ final class Progress: Sendable {
         // A line among the printed bytes would become part of them.
         let printsOnTerminal = settings.destination.hasStreams && Output.standard.isTerminal
         metersBytes = kind == .json || (isLive && !printsOnTerminal)
-        limits = RetryNotice.Limits(settings.policy, timeout: settings.template.timeout)
+        limits = RetryNotice.Limits(settings.options.policy, timeout: settings.template.timeout)
         self.line = line
         state = Locked(State(total: settings.jobCount))
     }
@@ -66,7 +67,7 @@ final class Progress: Sendable {
     /// Begins with a request: observes its attempts.
     ///
     /// - Returns: the progress, with whether it receives the bytes; nil: nothing is shown.
-    func begin(_ request: inout HTTPRequest, _ job: GetSettings.Job, number: Int) -> TransferProgress? {
+    func begin(_ request: inout HTTPRequest, _ job: FetchJob, number: Int) -> TransferProgress? {
         guard tellsRetries || kind == .json || isLive else { return nil }
         let progress = TransferProgress(
             kind,
@@ -203,7 +204,7 @@ enum ProgressKind: Sendable {
         case nil, "auto": self = isQuiet ? .none : .line
         case "json": self = .json
         case "none": self = .none
-        case .some(let other): throw .badValue(other, of: "--progress", "is none of auto, json and none")
+        case .some(let other): throw .badValue(other, of: "--progress", "is not auto, json or none")
         }
     }
 }

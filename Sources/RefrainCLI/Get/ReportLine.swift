@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// The line of a report for one request.
@@ -20,6 +21,7 @@ enum ReportLine {
         }
         if let date = outcome.retryAfterDate { members.append(("come_back_at", .string(DateText.iso8601(date)))) }
         if outcome.isSkipped { members.append(("skipped", .string("done in an earlier run"))) }
+        if let cost = outcome.cost { members.append(("cost", .rounded(cost, places: 3))) }
         if outcome.isPartial { members.append(("partial", .integer(outcome.bytes))) }
         if let reason = outcome.attempts.last?.reason { members.append(("reason", .string(reason.rawValue))) }
         if let file = outcome.file { members.append(("file", .string(file))) }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// What is said of an attempt that failed and is followed by another one.
@@ -27,7 +28,7 @@ struct RetryNotice: Sendable {
                 short = "\(status.rawValue)"
                 let phrase = ResponseHead.reason(of: status)
                 let words = phrase.isEmpty ? short : "\(short) \(phrase)"
-                long = record.reason == .conditionNotMet ? "\(words), not the response that is waited for" : words
+                long = record.reason == .conditionNotMet ? "\(words), not the awaited response" : words
             } else {
                 short = record.error.map(FailureWords.text) ?? "no outcome"
                 long = short

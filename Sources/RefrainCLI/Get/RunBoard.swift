@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// The state that the tasks of a run share: the remaining jobs, and the events that the run has not taken yet.
@@ -15,7 +16,7 @@ final class RunBoard: Sendable {
         /// A request waits for its next attempt, so that another one may begin.
         case rested
         /// A part of the list with its rows of the state, and the number of its requests.
-        case planned(Result<[GetSettings.Job], UsageError>, count: Int)
+        case planned(Result<[FetchJob], UsageError>, count: Int)
         /// The next item of a list; nil at its end.
         case read(URLStream.Item?)
         /// The waiting rows are due to be written.
@@ -23,7 +24,7 @@ final class RunBoard: Sendable {
     }
 
     /// A job and its number.
-    typealias Job = (job: GetSettings.Job, number: Int)
+    typealias Job = (job: FetchJob, number: Int)
 
     /// The result of a request, as a worker returns it.
     enum Ending: Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// What a run came to, in a line that stays on the screen.
@@ -64,7 +65,7 @@ struct RunSummary {
     private var failures: String {
         if let report { return report }
         if case .folder(let folder) = settings.destination { return "refrain status \(ShellText.quoted(folder))" }
-        if let state = settings.state { return "refrain status \(ShellText.quoted(state))" }
+        if let state = settings.state.file { return "refrain status \(ShellText.quoted(state))" }
         return settings.display.showsFailures ? "the lines above" : "--report FILE"
     }
 
@@ -73,7 +74,7 @@ struct RunSummary {
         var text = "interrupted after \(DurationText.short(elapsed))"
         if settings.isAlone {
             guard let outcome, outcome.isPartial else {
-                let canContinue = settings.destination.hasFiles && !settings.continues
+                let canContinue = settings.destination.hasFiles && !settings.options.continues
                 return text + (canContinue ? "; nothing is kept, since -C was not given" : "")
             }
             text += "; \(SizeText.short(outcome.bytes)) of the file are kept"
@@ -81,32 +82,11 @@ struct RunSummary {
             let total = max(settings.jobCount, sum.done + sum.failed + sum.skipped)
             text += "; \(sum.done + sum.skipped) of \(total) are done, \(SizeText.short(sum.bytes))"
             if sum.partial > 0 { text += ", and \(sum.partial) partial files are kept" }
-            guard settings.continues || settings.state != nil else { return text }
+            guard settings.options.continues || settings.state.file != nil else { return text }
         }
         guard let command = settings.commandLine, !settings.readsStandardInput else {
             return text + "; the same command goes on from there"
         }
         return text + "; this goes on from there:\n  \(command)"
-    }
-}
-
-/// Words as a shell reads them.
-enum ShellText {
-    /// The words of a command on one line.
-    static func commandLine(_ words: [String]) -> String { words.map(quoted).joined(separator: " ") }
-
-    /// A word, in single quotes where it needs them.
-    static func quoted(_ word: String) -> String {
-        let isPlain =
-            !word.isEmpty
-            && word.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: "-_./:=@%+,".utf8.contains(byte)
-                }
-            }
-        return isPlain ? word : Completions.quoted(word)
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// The progress of one request: bytes, rate, the time that is left, and what it waits for.

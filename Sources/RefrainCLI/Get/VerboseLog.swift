@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// What `-v` shows of a request, in the form of curl's: `*` facts of the connection and attempts, `>` the request as it

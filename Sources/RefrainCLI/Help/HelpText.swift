@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The help, made from the tables of the commands.
 enum HelpText {
     /// What the command is for, in a phrase.

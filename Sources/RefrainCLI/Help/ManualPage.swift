@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The manual page, made from the tables that the parser and the help are made from.
 ///
 /// It uses the macros of man(7), which groff and mandoc both know.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 internal import RefrainSimulation
 
@@ -20,7 +21,7 @@ struct SimulatedPolicy: Sendable {
     }
 
     /// A budget for each client.
-    typealias Budget = @Sendable (AnyClock, RandomSource) -> RetryBudget?
+    typealias Budget = @Sendable (any Clock<Duration>, RandomSource) -> RetryBudget?
 
     /// What a policy without a name is made of.
     init(_ name: String, _ policy: RetryPolicy, budget: @escaping Budget) {

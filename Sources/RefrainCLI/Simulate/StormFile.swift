@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 internal import RefrainSimulation
 
@@ -134,7 +135,7 @@ struct StormFile {
                 case "equal": jitter = .equal
                 case "none": jitter = .none
                 case let other:
-                    throw UsageError("\(location(member)): \(Sanitized.text(other)) is none of full, equal and none")
+                    throw UsageError("\(location(member)): \(Sanitized.text(other)) is not full, equal or none")
                 }
             case "overload_schedule": overload = try BackoffText.parse(try text(member), option: location(member))
             case "attempts": attempts = try count(member, in: 1...1_000_000)

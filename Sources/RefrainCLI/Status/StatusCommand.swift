@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 internal import RefrainQueue
 
@@ -12,14 +13,14 @@ struct StatusCommand {
 
     init(_ arguments: Arguments) throws(UsageError) {
         guard let operand = arguments.positionals.first else {
-            throw UsageError("of which run? Give its output folder, or the file of its state")
+            throw UsageError("which run? Give its output folder or its state file")
         }
         guard arguments.positionals.count == 1 else {
             throw UsageError("one run at a time; \(Sanitized.text(arguments.positionals[1])) is one too many")
         }
         isJSON = arguments.has(.json)
         let isFolder = Directory.kind(of: operand) == .folder
-        let path = isFolder ? Directory.path(operand, TransferState.fileName) : operand
+        let path = isFolder ? Directory.path(operand, Directory.stateName) : operand
         guard Directory.kind(of: path) == .file else {
             throw UsageError("\(Sanitized.text(operand)): there is no state of a run")
         }

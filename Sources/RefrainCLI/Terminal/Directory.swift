@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -181,6 +182,9 @@ enum Directory {
         _ = try prepare(String(folder.dropLast()))
     }
 
+    /// The name of the file with the state of a run in its output folder.
+    static let stateName = ".refrain.sqlite"
+
     /// Whether a folder contains nothing but the state of a run.
     static func isEmpty(_ path: String) -> Bool {
         guard let stream = opendir(path) else { return false }
@@ -189,7 +193,7 @@ enum Directory {
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            guard name == "." || name == ".." || name.hasPrefix(TransferState.fileName) else { return false }
+            guard name == "." || name == ".." || name.hasPrefix(Directory.stateName) else { return false }
         }
         return true
     }

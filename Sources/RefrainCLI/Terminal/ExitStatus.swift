@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The exit statuses of `refrain`.
 enum ExitStatus: Int32, Sendable, CaseIterable {
     /// Success.
@@ -31,7 +32,7 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
         case .usage: "wrong usage: nothing was done"
         case .httpError: "a final status of 400 or more"
         case .retryAfterTooLong: "the server asked to come back later than the command may wait, and said when"
-        case .hungUp: "the terminal went away"
+        case .hungUp: "the terminal was closed"
         case .interrupted: "interrupted (SIGINT)"
         case .quit: "ended by the user (SIGQUIT)"
         case .terminated: "ended by SIGTERM"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 #if canImport(Glibc)
@@ -129,6 +130,16 @@ final class Input {
 
     /// The most that a file with settings has: logins, fields, certificates.
     static let settingsLimit = 16 << 20
+
+    /// The bytes of a file that an option names.
+    static func contents(_ path: String, _ option: String) throws(UsageError) -> [UInt8] {
+        do {
+            let isBody = ["--data", "--json", "--form", "--url-query"].contains(where: option.hasPrefix)
+            return try Input(path: path, isBounded: true).rest(limit: isBody ? 1 << 30 : settingsLimit)
+        } catch {
+            throw UsageError("\(option): \(error)")
+        }
+    }
 }
 
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Refrain
+
 /// JSON that is written, with its members in the order given (RFC 8259).
 enum JSON: Sendable {
     case null
@@ -31,7 +34,7 @@ enum JSON: Sendable {
         case .integer(let number): bytes += "\(number)".utf8
         // JSON has neither infinity nor NaN.
         case .number(let number): bytes += (number.isFinite ? "\(number)" : "null").utf8
-        case .string(let text): Self.quote(text, to: &bytes)
+        case .string(let text): JSONText.append(text, to: &bytes)
         case .array(let items):
             bytes.append(UInt8(ascii: "["))
             for (index, item) in items.enumerated() {
@@ -43,33 +46,12 @@ enum JSON: Sendable {
             bytes.append(UInt8(ascii: "{"))
             for (index, member) in members.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                Self.quote(member.0, to: &bytes)
+                JSONText.append(member.0, to: &bytes)
                 bytes.append(UInt8(ascii: ":"))
                 member.1.write(to: &bytes)
             }
             bytes.append(UInt8(ascii: "}"))
         }
-    }
-
-    private static func quote(_ text: String, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\""))
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": bytes += "\\\"".utf8
-            case "\\": bytes += "\\\\".utf8
-            case "\n": bytes += "\\n".utf8
-            case "\r": bytes += "\\r".utf8
-            case "\t": bytes += "\\t".utf8
-            // Most of these are valid in JSON, but a terminal would interpret them.
-            case _ where Sanitized.isControl(scalar):
-                for unit in UTF16.encode(scalar).map(Array.init) ?? [] {
-                    let digits = String(unit, radix: 16)
-                    bytes += "\\u\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)".utf8
-                }
-            default: bytes += UTF8.encode(scalar).map(Array.init) ?? []
-            }
-        }
-        bytes.append(UInt8(ascii: "\""))
     }
 }
 

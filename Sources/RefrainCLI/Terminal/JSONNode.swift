@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// JSON that is read, with the line and the bytes that each value was written in (RFC 8259).
 ///
 /// Strict: one value, no duplicate member names, no control character in a string, no surrogate without its pair.
@@ -58,7 +59,7 @@ struct JSONNode: Sendable {
         return try parser.document()
     }
 
-    /// Reads the contents of a file.
+    /// Reads a file.
     ///
     /// - Throws: ``UsageError`` with the name of the file and the line.
     static func parse(_ bytes: [UInt8], source: String) throws(UsageError) -> JSONNode {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// Standard error during a run: lines that stay, and on a terminal one line below them that is drawn again and again.
@@ -5,8 +6,8 @@ internal import Refrain
 /// All messages of a run go through it, so that none is written into the line.
 final class StatusLine: Sendable {
     private struct State {
-        /// The length of the line on the screen; nil: there is none.
-        var drawn: Int?
+        /// Whether the line is on the screen.
+        var isDrawn = false
         var isEnded = false
     }
 
@@ -42,8 +43,9 @@ final class StatusLine: Sendable {
             guard !state.isEnded else { return }
             let erased = erasing(&state)
             guard fitted != nil || !erased.isEmpty else { return }
-            state.drawn = fitted?.width
-            output.draw(erased + (fitted?.text ?? ""))
+            state.isDrawn = fitted != nil
+            // The cursor stays at the beginning, where it still is after the terminal was resized.
+            output.draw(erased + (fitted.map { $0 + "\r" } ?? ""))
         }
     }
 
@@ -62,15 +64,14 @@ final class StatusLine: Sendable {
         }
     }
 
-    /// The beginning of a text that fits into a number of columns, and the columns that it takes.
-    static func fitting(_ text: String, in columns: Int) -> (text: String, width: Int) {
+    /// The beginning of a text that fits into a number of columns.
+    static func fitting(_ text: String, in columns: Int) -> String {
         var width = 0
         for index in text.indices {
-            let next = width + Self.width(of: text[index])
-            guard next <= columns else { return (String(text[..<index]), width) }
-            width = next
+            width += Self.width(of: text[index])
+            guard width <= columns else { return String(text[..<index]) }
         }
-        return (text, width)
+        return text
     }
 
     /// The columns of a character: two for those of East Asian scripts and for most symbols.
@@ -83,14 +84,9 @@ final class StatusLine: Sendable {
         return wide.contains { $0.contains(scalar.value) } ? 2 : 1
     }
 
-    /// The characters that remove the line.
-    ///
-    /// In a terminal that has become narrower since, the line takes several rows.
+    /// The characters that remove the line, however many rows it takes in a terminal that has become narrower since.
     private func erasing(_ state: inout State) -> String {
-        guard let drawn = state.drawn else { return "" }
-        state.drawn = nil
-        let columns = max(1, output.columns ?? 80)
-        let further = max(0, drawn - 1) / columns
-        return (further > 0 ? "\u{1B}[\(further)A" : "") + "\r\u{1B}[J"
+        defer { state.isDrawn = false }
+        return state.isDrawn ? "\r\u{1B}[J" : ""
     }
 }

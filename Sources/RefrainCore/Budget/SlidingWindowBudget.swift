@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The arithmetic of a retry budget.
 ///
 /// Amounts are in billionths of a retry, times in nanoseconds.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
 /// An operation that the current code runs within, propagated by a task-local value.

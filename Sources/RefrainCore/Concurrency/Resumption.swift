@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import SanitizerShim
 
 /// Suspends the task until a holder of the continuation resumes it.

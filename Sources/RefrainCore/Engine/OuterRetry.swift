@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A loop of this package that runs the current code, and runs it again after a failure.
 ///
 /// What is inside needs it for two things: the default policy of a session leaves the attempts to `Task.retrying`, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Other spellings of what the engine offers, for names that are guessed before the documentation is read. Each calls
 // the documented form.
 

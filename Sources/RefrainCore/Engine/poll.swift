@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Runs an operation until its value meets a condition.
 ///
 /// ```swift

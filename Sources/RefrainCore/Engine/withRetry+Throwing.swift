@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Runs a throwing operation until it succeeds, the schedule ends, or its error is not transient.
 ///
 /// ```swift

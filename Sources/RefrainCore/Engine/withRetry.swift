@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Runs an operation, and runs it again while `decide` returns `.retry`.
 ///
 /// This is the only loop over attempts in the package. It keeps time, counts attempts and checks for cancellation;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One attempt of an operation: its number, and what preceded it.
 public struct Attempt: Sendable, Hashable {
     /// The position of this attempt in its call, starting at 1.

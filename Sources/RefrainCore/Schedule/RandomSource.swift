@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where jitter comes from: one generator that many callers share.
 ///
 /// Copies share their state, so two calls never draw the same numbers and never wait in lock-step. The numbers are made

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A type-erased clock that measures in `Duration`.
 @usableFromInline
 package struct AnyClock: Clock {

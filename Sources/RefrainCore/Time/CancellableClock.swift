@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
 /// A clock whose sleeps can be cancelled by a ``CancellationToken``, and which tells delays and timeouts apart.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if canImport(Glibc)
 internal import Glibc
 // On Linux `timespec` reaches Swift through this module, or through Glibc, whichever the compiler has built first.

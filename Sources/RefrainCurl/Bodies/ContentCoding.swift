@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainHTTP
 
 /// The codings of a body, according to `Content-Encoding` (RFC 9110 §8.4).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CurlShim
 
 /// Decodes a body as it arrives, and reports whether its codings are complete.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 
 #if canImport(FoundationEssentials)
@@ -22,8 +23,9 @@ struct ReceivedBody {
     private var small = Data()
     private var large: BodyBlock?
 
-    /// From this size on glibc returns freed memory to the kernel, and the next body has a page fault for each page.
-    private static let largeSize = 128 << 10
+    /// From about this size on, with many bodies at a time, glibc returns freed memory to the kernel, and the next body
+    /// has a page fault for each page.
+    private static let largeSize = 32 << 10
     /// The maximum that is reserved because of the announced length; a longer body grows.
     private static let maximumReservation: Int64 = 64 << 20
 
@@ -138,8 +140,9 @@ final class BodyBlocks: Sendable {
             return block
         }
         if let found { return found }
-        // Whole pages of 64 KB, so that similar bodies share blocks.
-        let rounded = (capacity + 65_535) & ~65_535
+        // In steps, so that similar bodies share blocks.
+        let step = capacity < 256 << 10 ? 16 << 10 : 64 << 10
+        let rounded = (capacity + step - 1) / step * step
         return malloc(rounded).map { Block(address: $0, capacity: rounded) }
     }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CurlShim
 internal import RefrainCore
 internal import RefrainHTTP
@@ -19,13 +20,13 @@ final class EventLoop: @unchecked Sendable {
     // thread; `driver`, and `multi` for all else, are used only by the owner that `commands` names; `jobs` only by the
     // loop's thread.
     let commands = ConditionLock(CommandQueue())
-    let multi: UnsafeMutableRawPointer?
-    let driver: TransferDriver
+    private let multi: UnsafeMutableRawPointer?
+    private let driver: TransferDriver
     /// How long a leader waits for its response, in nanoseconds; the kernel may add 50,000.
-    let leaderWait: MonotonicTime
+    private let leaderWait: MonotonicTime
     private let canBeWoken: Bool
     /// Jobs of tasks that prefer the loop's thread.
-    var jobs: [UnownedJob] = []
+    private var jobs: [UnownedJob] = []
     /// Whether callers may drive requests: only if libcurl never blocks to resolve a name.
     private let canBeLed = refrain_features() & CURL_VERSION_ASYNCHDNS != 0
 
@@ -52,7 +53,7 @@ final class EventLoop: @unchecked Sendable {
 
     /// Submits a transfer; the completion is called exactly once with its result.
     func submit(_ transfer: Transfer, _ completion: Completion) {
-        transfer.submittedAt = .now
+        transfer.noteSubmission()
         let mayLead = canBeLed && transfer.isPlain
         switch commands.withLock({ enter(transfer, completion, mayLead: mayLead, &$0) }) {
         case .waits(let how):
@@ -66,9 +67,7 @@ final class EventLoop: @unchecked Sendable {
                 case .unsupportedURL: CurlVersion.refusal
                 default: nil as String?
                 }
-            transfer.owner = nil
-            transfer.completion = completion
-            transfer.finish(.failure(HTTPError(code, request: transfer.request, message: message, bytesSent: 0)))
+            transfer.refuse(completion, code, message)
         }
     }
 
@@ -91,8 +90,7 @@ final class EventLoop: @unchecked Sendable {
             guard CurlVersion.refusal == nil else { return .refused(.unsupportedURL) }
             guard begin(&commands) else { return .refused(.unknown) }
         }
-        transfer.completion = completion
-        transfer.wasSubmitted = true
+        transfer.accept(completion)
         if mayLead, let lead = commands.lead() { return .leads(lead) }
         return .waits(commands.add(.start(transfer)))
     }
@@ -100,7 +98,7 @@ final class EventLoop: @unchecked Sendable {
     func cancel(_ transfer: Transfer) {
         wake(
             commands.withLock { commands in
-                transfer.wasCancelled = true
+                transfer.noteCancellation()
                 guard transfer.wasSubmitted, commands.phase == .running else { return .not }
                 return commands.add(.cancel(transfer))
             }
@@ -132,7 +130,7 @@ final class EventLoop: @unchecked Sendable {
         if let how { wake(how) } else { continuation?.resume() }
     }
 
-    func wake(_ how: CommandQueue.Wake) {
+    private func wake(_ how: CommandQueue.Wake) {
         switch how {
         case .not: break
         case .fromPoll: if let multi { curl_multi_wakeup(multi) }
@@ -143,7 +141,7 @@ final class EventLoop: @unchecked Sendable {
     }
 
     /// Starts the thread; returns false if the system has no resources for it.
-    func begin(_ commands: inout CommandQueue) -> Bool {
+    private func begin(_ commands: inout CommandQueue) -> Bool {
         guard multi != nil, startThread() else { return false }
         commands.phase = .running
         return true
@@ -264,6 +262,81 @@ final class EventLoop: @unchecked Sendable {
         }
         moveJobs()
         for stop in stops { stop.resume() }
+    }
+}
+
+// MARK: On a calling thread
+
+extension EventLoop {
+    /// Drives a request on the calling thread: sends it, and waits up to ``leaderWait`` for its response.
+    ///
+    /// Most nearby servers respond within that time. The continuation is then resumed before its task is suspended, and
+    /// no thread wakes another one. If there is more to do, the loop's thread takes over.
+    private func lead(_ transfer: Transfer, _ lead: CommandQueue.Lead) {
+        guard driver.expectsConnection(for: transfer), refrain_begin_use() else {
+            // Making a connection, with TLS in particular, takes longer than a leader waits.
+            return wake(commands.withLock { $0.endLead(with: .start(transfer)) })
+        }
+        defer { refrain_end_use() }
+        // Without TLS all writes are libcurl's own, which raise no signal.
+        let mayRaiseSignal = transfer.url.isTLS || driver.mayHaveTLS
+        var signal = refrain_held_signal()
+        if mayRaiseSignal { refrain_hold_pipe_signal(&signal) }
+        defer { if mayRaiseSignal { refrain_release_pipe_signal(&signal) } }
+        driver.now = transfer.submittedAt
+        driver.carryOut(.start(transfer))
+        driver.drive()
+        let limit = driver.now.after(leaderWait)
+        // A request that is not sent yet waits for a connection, which takes longer.
+        while !driver.isIdle, transfer.sending.sends > 0, driver.now < limit {
+            let wait = limit &- driver.now
+            var sockets = refrain_sockets()
+            // From here on, until it owns the loop again, the leader may use neither the driver nor the transfer.
+            guard refrain_list_sockets(multi, &sockets), commands.withLock({ $0.leaderWaits() }) else { break }
+            let isReady = refrain_wait_for_sockets(&sockets, wait)
+            guard commands.withLock({ $0.leaderGoesOn(lead) }) else { return }
+            guard isReady else { break }
+            driver.drive()
+        }
+        wake(commands.withLock { $0.endLead(isDone: driver.isIdle) })
+    }
+}
+
+// MARK: Jobs of tasks
+
+/// Tasks can prefer the loop's thread: then neither a response nor the next request wakes another thread.
+///
+/// While a job runs the loop does nothing else, so this is for tasks that compute little and never block.
+extension EventLoop: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if refrain_current_loop() == Unmanaged.passUnretained(self).toOpaque() { return jobs.append(job) }
+        let how: CommandQueue.Wake? = commands.withLock { commands in
+            if commands.phase == .idle, !begin(&commands) { return nil }
+            return commands.phase == .running ? commands.add(.run(job)) : nil
+        }
+        if let how { wake(how) } else { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
+    }
+
+    /// Runs the pending jobs, and those that they enqueue.
+    fileprivate func runJobs() {
+        let executor = asUnownedTaskExecutor()
+        var next = 0
+        while next < jobs.count {
+            jobs[next].runSynchronously(on: executor)
+            next += 1
+        }
+        jobs.removeAll(keepingCapacity: next < 1024)
+        if MonotonicTime.now > driver.now.after(Self.longBlock) { driver.wasBlocked = true }
+    }
+
+    /// The duration of jobs, in nanoseconds, from which on a limit may have passed only because sockets were not read.
+    private static let longBlock: Int64 = 10_000_000
+
+    /// Moves the jobs to the global executor, because the thread ends.
+    fileprivate func moveJobs() {
+        for job in jobs { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
+        jobs = []
     }
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CurlShim
 internal import RefrainHTTP
 
@@ -9,16 +10,15 @@ final class LoopIteration {
     /// No transfer exceeds a limit before this time.
     var nextLimit = MonotonicTime.never
 
-    // No exclusivity checks, as in `TransferDriver`.
     /// Whether a byte was sent or received since the loop last waited.
-    @exclusivity(unchecked) var hadActivity = false
+    var hadActivity = false
     /// The connections of the loop.
-    @exclusivity(unchecked) var connections = ConnectionTable()
+    var connections = ConnectionTable()
     /// The addresses to which no connection could be made.
-    @exclusivity(unchecked) var failedAddresses = FailedAddresses()
-    @exclusivity(unchecked) private var pipes: [ByteChannel] = []
+    var failedAddresses = FailedAddresses()
+    private var pipes: [ByteChannel] = []
     /// The transfers whose responses are delivered at the end of the iteration.
-    @exclusivity(unchecked) private var answered: [Transfer] = []
+    private var answered: [Transfer] = []
 
     /// Whether a socket was closed that was not yet a connection.
     ///
@@ -29,6 +29,9 @@ final class LoopIteration {
     let watch = refrain_watch_make()
 
     deinit { refrain_watch_free(watch) }
+
+    /// Checks the limits of all transfers by this time.
+    func checkLimits(by time: MonotonicTime) { nextLimit = min(nextLimit, time) }
 
     /// Records that libcurl closes a socket.
     func noteClosed(_ socket: Int32) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The requests to one origin: the number of active ones, and those that wait, in the order of their submission.
 ///
 /// Requests wait here and not in libcurl, which becomes slower with the number of requests that wait in it.
@@ -20,15 +21,14 @@ final class OriginQueue {
     /// Whether the driver's list of queues with requests to start contains it.
     var isListed = false
     /// Responses of which a short rest is read so that their connections can be reused; newest last.
-    @exclusivity(unchecked) private var draining: [Transfer] = []
+    private var draining: [Transfer] = []
     /// Whether the last request succeeded, so that an open connection is likely.
     var hasAnswered = false
     /// The number of short responses in a row, up to the last one.
     private var shortAnswers = 0
     private let connections: Int
-    // No exclusivity checks: only the owner of the loop accesses these, and no access overlaps another one.
-    @exclusivity(unchecked) private var waiting: [Transfer?] = []
-    @exclusivity(unchecked) private var first = 0
+    private var waiting: [Transfer?] = []
+    private var first = 0
     private var abandoned = 0
 
     init(connections: Int) { self.connections = connections }

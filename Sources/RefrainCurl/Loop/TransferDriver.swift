@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CurlShim
 internal import RefrainCore
 internal import RefrainHTTP
@@ -29,28 +30,27 @@ final class TransferDriver {
     private(set) var mayHaveTLS = false
 
     private let iteration = LoopIteration()
-    let multi: UnsafeMutableRawPointer?
+    private let multi: UnsafeMutableRawPointer?
     private let configuration: CurlLoader.Configuration
     private let settings: EasySettings
-    // No exclusivity checks: the owner of the loop has exclusive access, and no access leads to another one.
-    @exclusivity(unchecked) private(set) var active: [Transfer] = []
+    private var active: [Transfer] = []
     private var heldAnswers = HeldAnswers()
     /// By origin rather than by name: libcurl also counts the connections of a host independently of its spelling.
     private var hosts: [Origin?: OriginQueue] = [:]
     /// The number of origins from which on those without requests are forgotten.
     private var maximumHosts = TransferDriver.hosts
     private static let hosts = 4096
-    @exclusivity(unchecked) private var lastHost: (name: String, queue: OriginQueue)?
-    @exclusivity(unchecked) private var idle = IdleHandles()
-    @exclusivity(unchecked) private var ended = EndedTransfers()
+    private var lastHost: (name: String, queue: OriginQueue)?
+    private var idle = IdleHandles()
+    private var ended = EndedTransfers()
     /// The queues of requests that wait only for the next iteration.
-    @exclusivity(unchecked) private var startable: [OriginQueue] = []
+    private var startable: [OriginQueue] = []
     /// The handles of ended transfers that are still in the multi handle.
-    @exclusivity(unchecked) private var removable: [HandleRemoval] = []
+    private var removable: [HandleRemoval] = []
     /// The transfers whose names were not found, by the names that are looked up again.
-    var unresolved: [String: [Transfer]] = [:]
+    private var unresolved: [String: [Transfer]] = [:]
     /// The handles whose transfers have ended, and whose name lookups continue.
-    var lookups: [EasyHandle] = []
+    private var lookups: [EasyHandle] = []
     /// The sockets of many transfers, once there were many.
     private(set) var poller: OpaquePointer?
     /// Whether libcurl is called only for transfers whose sockets are ready.
@@ -92,7 +92,7 @@ final class TransferDriver {
     }
 
     /// Whether the thread sleeps before it polls, because the poll would return immediately.
-    var sleepsBeforePolling: Bool { CurlVersion.pollsPausedSockets && active.contains { $0.isReceivePaused } }
+    var sleepsBeforePolling: Bool { CurlVersion.pollsPausedSockets && active.contains { $0.response.isPaused } }
 
     /// Whether there is nothing to do.
     var isIdle: Bool { active.isEmpty && startable.isEmpty && removable.isEmpty && lookups.isEmpty }
@@ -275,7 +275,7 @@ final class TransferDriver {
     }
 
     private func queue(for transfer: Transfer) -> OriginQueue {
-        if let lastHost, transfer.goes(to: lastHost.name) { return lastHost.queue }
+        if let lastHost, transfer.url.hasOrigin(lastHost.name) { return lastHost.queue }
         let origin = transfer.request.origin
         let queue: OriginQueue
         if let known = hosts[origin] {
@@ -288,7 +288,7 @@ final class TransferDriver {
             queue = OriginQueue(connections: configuration.maximumConnectionsPerHost)
             hosts[origin] = queue
         }
-        lastHost = (transfer.hostName, queue)
+        lastHost = (transfer.url.origin, queue)
         return queue
     }
 
@@ -317,11 +317,9 @@ final class TransferDriver {
         active.append(transfer)
         if handle.expectsHTTP2 { heldAnswers.transfers += 1 }
         if active.count > 1 || !transfer.isPlain { hadOtherTransfers = true }
-        if transfer.isTLS { mayHaveTLS = true }
+        if transfer.url.isTLS { mayHaveTLS = true }
         transfer.start()
-        if case .stream(let pipe) = transfer.upload, let loop {
-            pipe.onData { loop.post(.resume(transfer)) }
-        }
+        if let loop { transfer.upload.onData { loop.post(.resume(transfer)) } }
         nextLimit = min(nextLimit, transfer.nextCheck)
         let code = curl_multi_add_handle(multi, handle.easy)
         if code != CURLM_OK {
@@ -345,8 +343,10 @@ final class TransferDriver {
                 continue
             }
             let result = message.pointee.data.result
-            transfer.isLookingUp = false
-            if result == CURLE_COULDNT_RESOLVE_HOST, !transfer.wasLookedUpAgain, lookUpAgain(transfer) { continue }
+            transfer.noteEndOfLookup()
+            if result == CURLE_COULDNT_RESOLVE_HOST, !transfer.connecting.wasLookedUpAgain, lookUpAgain(transfer) {
+                continue
+            }
             if transfer.mustStartOver(after: result) {
                 startOver(transfer)
                 startedAny = true
@@ -354,9 +354,9 @@ final class TransferDriver {
             }
             let error = transfer.outcome(of: result)
             if let isMultiplexed = transfer.isMultiplexed { transfer.host?.isMultiplexed = isMultiplexed }
-            if transfer.stream.wantsHTTP1 { transfer.host?.wantsHTTP1 = true }
+            if transfer.sending.stream.wantsHTTP1 { transfer.host?.wantsHTTP1 = true }
             transfer.host?.hasAnswered = error == nil
-            transfer.host?.noteAnswer(size: transfer.wireSize)
+            transfer.host?.noteAnswer(size: transfer.response.wireSize)
             startedAny = end(transfer, error) || startedAny
         }
         return startedAny
@@ -374,21 +374,22 @@ final class TransferDriver {
             ended.append(transfer, error)
             return false
         }
-        if transfer.isDraining { host.removeDraining(transfer) }
+        if transfer.response.isDraining { host.removeDraining(transfer) }
         if let error {
             if transfer.noteFailedConnect(error.code) { host.addressMayBeStale = true }
         } else {
             host.addressMayBeStale = false
         }
-        if transfer.head.isComplete { transfer.connection?.idleSince = now }
+        transfer.noteEndOfExchange()
         let isReusable = error == nil && !transfer.isAnsweredEarly && !transfer.spoilsConnection
         removeFromActive(transfer)
         transfer.handle = nil
         // libcurl may call callbacks until the handle is removed; they find no transfer.
         handle.transfer = nil
         ended.append(transfer, error)
-        handle.isLookingUp = transfer.isLookingUp
-        removable.append(HandleRemoval(handle: handle, host: host, wasSent: transfer.sends > 0, isReusable: isReusable))
+        handle.isLookingUp = transfer.connecting.isLookingUp
+        let wasSent = transfer.sending.sends > 0
+        removable.append(HandleRemoval(handle: handle, host: host, wasSent: wasSent, isReusable: isReusable))
         return removeEnded()
     }
 
@@ -445,7 +446,7 @@ final class TransferDriver {
         remove(handle)
         removeFromActive(transfer)
         host.active -= 1
-        if transfer.sends > 0 { host.sent -= 1 }
+        if transfer.sending.sends > 0 { host.sent -= 1 }
     }
 
     /// Completes all transfers that have ended since the last call, after delivering data to waiting readers.
@@ -484,11 +485,11 @@ final class TransferDriver {
             if transfer.limit <= now {
                 late.append(transfer)
             } else {
-                if transfer.handOverLimit <= now { transfer.handOver() }
-                if transfer.opened.isDue(now: now) { mustWork = true }
+                if transfer.limits.handOver <= now { transfer.handOver() }
+                if transfer.mustTryNextAddress() { mustWork = true }
                 nextLimit = min(nextLimit, transfer.nextCheck)
             }
-            if transfer.isSendPaused { paused.append(transfer) }
+            if transfer.upload.isPaused { paused.append(transfer) }
         }
         for transfer in late {
             let failure = transfer.failure(.timedOut, message: transfer.timeoutMessage)
@@ -498,5 +499,126 @@ final class TransferDriver {
             if let result = transfer.resultWhilePaused() { end(transfer, transfer.outcome(of: result)) }
         }
         return mustWork
+    }
+}
+
+// MARK: Readers of bodies
+
+extension TransferDriver {
+    /// Called when the response will not be read: reads a short rest so that the connection can be reused.
+    private func discard(_ transfer: Transfer) {
+        guard !transfer.isFinished else { return }
+        guard transfer.beginDraining() else {
+            end(transfer, transfer.failure(.cancelled, message: "the body was dropped unread"))
+            return
+        }
+        transfer.host?.appendDraining(transfer)
+        resume(transfer)
+    }
+
+    /// Resumes a paused transfer, and ends it if a callback fails meanwhile.
+    ///
+    /// libcurl ignores the error of a callback that it calls here, and would continue with the transfer.
+    private func resume(_ transfer: Transfer) {
+        let result = transfer.unpause()
+        if result != CURLE_OK { end(transfer, transfer.outcome(of: result)) }
+    }
+}
+
+// MARK: Silent connections
+
+extension TransferDriver {
+    /// Ends a transfer that libcurl has not ended.
+    ///
+    /// If the peer acknowledges none of the data that was sent, the connection is dead, which TCP itself reports after
+    /// a quarter of an hour. Until then libcurl would send all requests to that origin on the same HTTP/2 connection,
+    /// or on another one that died at the same time, as all do when a router has lost their state: each of these
+    /// requests, and each further attempt, would time out.
+    private func stop(_ transfer: Transfer, _ error: HTTPError?) {
+        if transfer.sending.sends > 0, !transfer.isFinished, let connection = transfer.sending.connection {
+            let silence = connection.silence(since: transfer.limits.lastActivity, now: now)
+            if silence > 0 { abandon(connection, after: transfer, silence) }
+        }
+        end(transfer, error)
+    }
+
+    private func abandon(_ connection: OpenConnection, after transfer: Transfer, _ silence: Int) {
+        transfer.host?.noteSilence(since: transfer.submittedAt)
+        let isShared = active.contains { $0 !== transfer && $0.sending.connection === connection }
+        // The other requests may have longer limits, and the network may recover.
+        if !isShared || silence >= Self.longestSilence { connection.end() }
+    }
+
+    /// The silence in milliseconds from which on a connection is ended although it carries other requests.
+    private static let longestSilence = 10_000
+}
+
+// MARK: Name lookups
+
+extension TransferDriver {
+    /// Removes a handle from libcurl's multi handle.
+    private func remove(_ handle: EasyHandle) {
+        guard let multi else { return }
+        keepingPipeAction { curl_multi_remove_handle(multi, handle.easy) }
+    }
+
+    /// Keeps a handle in the multi handle until its name lookup has finished.
+    ///
+    /// libcurl caches the result for other transfers that look up the same name, and for the next attempt. A resolver
+    /// that queries several servers in turn may take longer than the connect timeout of an attempt; if each attempt
+    /// cancelled the lookup, none would finish. It also avoids that libcurl (before 7.87) blocks until the lookup ends.
+    private func keepForLookup(_ handle: EasyHandle) {
+        handle.leaveLookup()
+        lookups.append(handle)
+    }
+
+    /// Removes and frees a handle whose lookup has finished.
+    private func releaseLookup(_ handle: EasyHandle) {
+        guard let index = lookups.firstIndex(where: { $0 === handle }) else { return }
+        lookups.swapAt(index, lookups.count - 1)
+        lookups.removeLast()
+        handle.isLookingUp = false
+        remove(handle)
+        handle.free()
+    }
+
+    /// Looks a name up again that libcurl has not found, because libcurl does not say why; returns false if that is not
+    /// possible.
+    ///
+    /// A name that does not exist will not exist a second later either. A name server that has failed or cannot be
+    /// reached (while a machine starts, or its network changes) may be back in seconds.
+    private func lookUpAgain(_ transfer: Transfer) -> Bool {
+        guard let loop, let name = transfer.nameToLookUp else { return false }
+        transfer.noteSecondLookup()
+        if unresolved[name] != nil {
+            unresolved[name]?.append(transfer)
+            return true
+        }
+        guard unresolved.count < Self.maximumLookups else { return false }
+        let hasThread = runThread { loop.post(.lookedUp(name, refrain_look_up(name))) }
+        // libcurl fails in the same way without a thread for its own lookup.
+        guard hasThread else {
+            transfer.noteNameServers(areSilent: true)
+            return false
+        }
+        unresolved[name] = [transfer]
+        return true
+    }
+
+    /// Ends the transfers to a name that was looked up again.
+    private func endLookup(of name: String, _ result: refrain_name_result) {
+        for transfer in unresolved.removeValue(forKey: name) ?? [] {
+            // Now found, it was the name server that had failed.
+            transfer.noteNameServers(areSilent: result != REFRAIN_NAME_UNKNOWN)
+            end(transfer, transfer.outcome(of: CURLE_COULDNT_RESOLVE_HOST))
+        }
+    }
+
+    /// The maximum number of names that are looked up again at a time.
+    private static let maximumLookups = 16
+
+    /// Releases all of these handles, at the end of the loop only: libcurl may block until the lookups end.
+    func releaseLookups() {
+        while let handle = lookups.last { releaseLookup(handle) }
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CurlShim
 internal import RefrainHTTP
 
@@ -12,7 +13,6 @@ private func transfer(of user: UnsafeMutableRawPointer?) -> Transfer? {
 /// Calls `body` with the transfer and its handle, without reference counting, for frequent callbacks.
 ///
 /// The handle retains the transfer until libcurl has released the handle.
-@inline(__always)
 private func serve(
     _ user: UnsafeMutableRawPointer?,
     _ body: (Transfer, EasyHandle) -> Int
@@ -45,7 +45,7 @@ func receiveBody(
 ) -> Int {
     guard let bytes else { return 0 }
     let piece = UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return serve(user) { transfer, _ in transfer.receiveBody(piece) }
+    return serve(user) { transfer, handle in transfer.receiveBody(piece, by: handle) }
 }
 
 /// Supplies a piece of the request's body.
@@ -82,19 +82,17 @@ func beginLookup(
     _ user: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let transfer = transfer(of: user) else { return 1 }
-    transfer.isLookingUp = true
+    transfer.noteLookup()
     return 0
 }
 
-/// Opens the socket of a connection; refuses that if the connection could only be used to send the request again.
+/// Opens the socket of a connection.
 func openSocket(
     _ user: UnsafeMutableRawPointer?,
     _ purpose: curlsocktype,
     _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
-    guard let transfer = transfer(of: user), let address, !transfer.needsOtherConnection, transfer.mayResend() else {
-        return CURL_SOCKET_BAD
-    }
+    guard let transfer = transfer(of: user), let address else { return CURL_SOCKET_BAD }
     return transfer.openSocket(to: address)
 }
 
@@ -117,7 +115,7 @@ func noteProgress(
     if let transfer = transfer(of: user), let handle = transfer.handle {
         let wasEnded = refrain_tls_was_ended(handle.easy)
         // After the end libcurl has released the TLS session and reports nothing about it.
-        if wasEnded >= 0 { transfer.endOfTLSIsMissing = wasEnded == 0 }
+        if wasEnded >= 0 { transfer.noteEndOfTLS(isMissing: wasEnded == 0) }
     }
     return 0
 }
@@ -136,10 +134,7 @@ private func pass(_ bytes: UnsafeRawBufferPointer, _ kind: curl_infotype, _ user
     }
 }
 
-/// Receives a line of libcurl's verbose log, or data that it has sent.
-///
-/// Only lines about unprocessed requests, about data beyond a response, about the server's public key, and with the
-/// number of a connection, are read.
+/// Receives a line of libcurl's verbose log, or data that it has sent or received.
 func receiveVerboseLog(
     _ easy: UnsafeMutableRawPointer?,
     _ kind: curl_infotype,
@@ -147,38 +142,14 @@ func receiveVerboseLog(
     _ count: Int,
     _ user: UnsafeMutableRawPointer?
 ) -> Int32 {
-    let line = UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count)
-    pass(line, kind, user)
-    guard kind == CURLINFO_TEXT else {
-        if kind == CURLINFO_DATA_IN { transfer(of: user)?.receiveChunks(line) }
-        guard kind == CURLINFO_HEADER_OUT || kind == CURLINFO_DATA_OUT, let transfer = transfer(of: user) else {
-            return 0
-        }
-        transfer.loggedSize += Int64(count)
-        if kind == CURLINFO_HEADER_OUT, !CurlVersion.announcesRequests { transfer.readUnannouncedHead(line) }
-        return 0
-    }
-    if !CurlVersion.announcesRequests { transfer(of: user)?.readUnannounced(line) }
-    // The first letters of the lines of interest.
-    switch line.first {
-    case UInt8(ascii: "E"), UInt8(ascii: "L"):
-        if HTTP2StreamLog.namesExcess(line) { transfer(of: user)?.spoilConnection() }
-    case UInt8(ascii: "C"), UInt8(ascii: "D"), UInt8(ascii: "H"), UInt8(ascii: "R"), UInt8(ascii: "U"),
-        UInt8(ascii: "["), UInt8(ascii: "r"):
-        guard let transfer = transfer(of: user) else { break }
-        transfer.readConnectionNumber(line)
-        if HTTP2StreamLog.givesUpConnection(line) { transfer.noteRefusalOnReusedConnection() }
-        if let last = transfer.stream.read(line) { transfer.connection?.lastProcessed = last }
-    case UInt8(ascii: "s"):
-        if let transfer = transfer(of: user), !transfer.head.hasBegun { transfer.stream.noteEnd(line) }
-    case UInt8(ascii: " "): transfer(of: user)?.readKey(line)
-    // Before 7.78.
-    case UInt8(ascii: "\t"): transfer(of: user)?.readKey(UnsafeRawBufferPointer(rebasing: line.dropFirst()))
-    case UInt8(ascii: "h"), UInt8(ascii: "n"), UInt8(ascii: "p"):
-        // Some versions reuse this connection for the next request, which would fail immediately (7.76, 8.20) or
-        // receive no response (8.7).
-        guard transfer(of: user)?.stream.refusesInput(line) ?? false else { break }
-        refrain_set_long(easy, CURLOPT_FORBID_REUSE, 1)
+    let bytes = UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count)
+    pass(bytes, kind, user)
+    guard let transfer = transfer(of: user) else { return 0 }
+    switch kind {
+    case CURLINFO_TEXT: transfer.readLog(bytes)
+    case CURLINFO_DATA_IN: transfer.readReceived(bytes)
+    case CURLINFO_HEADER_OUT: transfer.readSent(bytes, isHead: true)
+    case CURLINFO_DATA_OUT: transfer.readSent(bytes, isHead: false)
     default: break
     }
     return 0

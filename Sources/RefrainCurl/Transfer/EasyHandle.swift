@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CurlShim
 internal import RefrainHTTP
 
@@ -31,16 +32,15 @@ final class EasyHandle {
 
     private let errorText: UnsafeMutablePointer<CChar>
     private let fields = HeaderListBuffer()
-    // No exclusivity checks, as in `TransferDriver`.
-    @exclusivity(unchecked) var reader = HeadReader()
+    var reader = HeadReader()
     /// The head of a proxy's response to CONNECT.
     var proxyHead = ProxyHead()
     private var inlineBody = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 1)
-    @exclusivity(unchecked) private var url: String?
+    private var url: String?
     private var parsedURL: OpaquePointer?
     private var usesParsedURL = false
-    @exclusivity(unchecked) private var shape = Shape.get
-    @exclusivity(unchecked) private var customMethod: String?
+    private var shape = Shape.get
+    private var customMethod: String?
     private var list: UnsafeMutablePointer<curl_slist>?
     private var namesAgent = false
     private var isFresh = false
@@ -58,13 +58,7 @@ final class EasyHandle {
     private var watchesEnd = false
     private var bufferSize = EasySettings.bufferSize
 
-    /// Whether the request is for a head without a body.
-    var isHead: Bool { shape == .head }
-
     private enum Shape: Equatable { case get, head, inline, upload }
-
-    /// The maximum size of a body that is sent along with the head.
-    static let inlineLimit = 16_384
 
     init?(_ settings: EasySettings, _ trust: TLSOptions, _ iteration: LoopIteration) {
         guard let easy = curl_easy_init() else { return nil }
@@ -108,13 +102,13 @@ final class EasyHandle {
         errorText.pointee = 0
         reader.begin()
         watchEnd(false)
-        if url != transfer.url { try setURL(transfer) }
-        if !transfer.isBodyless { transfer.upload = try UploadSource(transfer) }
+        if url != transfer.url.text { try setURL(transfer) }
+        try transfer.openBody()
         try setMethod(transfer, request.method)
         setFields(transfer)
         setTimes(transfer)
-        if isFresh != transfer.needsFreshConnection {
-            isFresh = transfer.needsFreshConnection
+        if isFresh != transfer.sending.needsFreshConnection {
+            isFresh = transfer.sending.needsFreshConnection
             refrain_set_long(easy, CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
         }
         let wantsHTTP1 = transfer.host?.wantsHTTP1 ?? false
@@ -133,7 +127,7 @@ final class EasyHandle {
             refrain_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, looksUpAnew ? 0 : 60)
         }
         let limit = settings.longestAge
-        let longestAge = transfer.host?.longestAge(now: transfer.iteration.now, limit: limit) ?? limit
+        let longestAge = transfer.host?.longestAge(now: transfer.now, limit: limit) ?? limit
         if self.longestAge != longestAge {
             self.longestAge = longestAge
             refrain_set_long(easy, CURLOPT_MAXAGE_CONN, longestAge)
@@ -141,7 +135,7 @@ final class EasyHandle {
         hideProxyFields(false)
         if settings.mayUseProxy { proxyHead = ProxyHead() }
         let mayBeHTTP2 =
-            transfer.isTLS && settings.speaksHTTP2 && !wantsHTTP1 && transfer.host?.isMultiplexed != false
+            transfer.url.isTLS && settings.speaksHTTP2 && !wantsHTTP1 && transfer.host?.isMultiplexed != false
         if expectsHTTP2 != mayBeHTTP2 {
             expectsHTTP2 = mayBeHTTP2
             // The first requests to a new origin wait for its connection, and share it if it uses HTTP/2.
@@ -201,16 +195,16 @@ final class EasyHandle {
         url = nil
         // Without a parsed URL libcurl parses the text for each transfer, and composes it again. When it (7.88) copies
         // a parsed URL, it loses the zone of an IPv6 address, so only URLs with plain hosts are passed parsed.
-        let isParsed = transfer.namesPlainHost && parse(transfer.url)
+        let isParsed = transfer.url.namesPlainHost && parse(transfer.url.text)
         if isParsed != usesParsedURL {
             usesParsedURL = isParsed
             // Before the text, which newer versions (8.23) discard at any change of the parsed URL.
             refrain_set_pointer(easy, CURLOPT_CURLU, isParsed ? parsedURL.map { UnsafeRawPointer($0) } : nil)
         }
-        guard refrain_set_pointer(easy, CURLOPT_URL, transfer.url) == CURLE_OK else {
+        guard refrain_set_pointer(easy, CURLOPT_URL, transfer.url.text) == CURLE_OK else {
             throw transfer.failure(.badURL, message: "libcurl does not take the URL")
         }
-        url = transfer.url
+        url = transfer.url.text
     }
 
     /// Parses a URL as libcurl does; returns false for an invalid one, whose error libcurl reports later.
@@ -223,7 +217,7 @@ final class EasyHandle {
 
     private func setMethod(_ transfer: Transfer, _ method: HTTPMethod) throws(HTTPError) {
         let natural: String
-        switch transfer.upload {
+        switch transfer.upload.shape {
         case .none where method == .get:
             setShape(.get)
             return setCustomMethod(nil)
@@ -242,9 +236,9 @@ final class EasyHandle {
         case .inline(let bytes):
             setInline(bytes)
             natural = "POST"
-        case .memory, .file, .stream:
+        case .streamed(let length):
             setShape(.upload)
-            refrain_set_offset(easy, CURLOPT_INFILESIZE_LARGE, transfer.upload.length ?? -1)
+            refrain_set_offset(easy, CURLOPT_INFILESIZE_LARGE, length ?? -1)
             natural = "PUT"
         }
         setCustomMethod(natural == method.rawValue ? nil : method.rawValue)
@@ -286,7 +280,7 @@ final class EasyHandle {
 
     private func setFields(_ transfer: Transfer) {
         let headers = transfer.request.headers
-        let isTLS = transfer.isTLS
+        let isTLS = transfer.url.isTLS
         let namesAgent = isTLS && settings.mayUseProxy
         if self.namesAgent != namesAgent {
             // As an option it is also sent to a proxy with CONNECT, which is used only for TLS.
@@ -353,7 +347,7 @@ final class EasyHandle {
 
     private func setTimes(_ transfer: Transfer) {
         // libcurl treats 0 as its default of 5 minutes.
-        let limit = transfer.limitsConnectItself ? Int64.max : transfer.limits.connect
+        let limit = transfer.limitsConnectItself ? Int64.max : transfer.limits.connectTime
         // The transfer must end before libcurl ends the lookup, which continues without it.
         setConnectTime(limit.after(Self.graceOfLookups))
     }
@@ -363,7 +357,7 @@ final class EasyHandle {
 
     /// Called when the name is resolved.
     func endLookup(_ transfer: Transfer) {
-        setConnectTime(transfer.limitsConnectItself ? Int64.max : transfer.limits.connect)
+        setConnectTime(transfer.limitsConnectItself ? Int64.max : transfer.limits.connectTime)
     }
 
     /// Removes the limit of a handle that is resolving a name after its transfer has ended.
@@ -375,6 +369,42 @@ final class EasyHandle {
         guard clamped != connectMilliseconds else { return }
         connectMilliseconds = clamped
         refrain_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, clamped)
+    }
+}
+
+extension EasyHandle {
+    /// The key of the connection, and its local port; nil without a connection.
+    var connectionKey: (UInt64, Int32)? {
+        guard let address = refrain_get_pointer(easy, CURLINFO_PRIMARY_IP) else { return nil }
+        if let key = transfer?.keyWithoutPorts { return (key, 0) }
+        let port = Int32(truncatingIfNeeded: refrain_get_long(easy, CURLINFO_LOCAL_PORT))
+        let key = ConnectionTable.key(
+            remoteAddress: address.assumingMemoryBound(to: CChar.self),
+            remotePort: Int32(truncatingIfNeeded: refrain_get_long(easy, CURLINFO_PRIMARY_PORT)),
+            localPort: port
+        )
+        return (key, port)
+    }
+
+    /// Reads the addresses and times of the exchange so far.
+    func connectionFacts(isTLS: Bool) -> ConnectionFacts {
+        func time(_ info: CURLINFO) -> Duration { .microseconds(refrain_get_offset(easy, info)) }
+        func text(_ info: CURLINFO) -> String {
+            refrain_get_pointer(easy, info).map { String(cString: $0.assumingMemoryBound(to: CChar.self)) } ?? ""
+        }
+        var facts = ConnectionFacts()
+        facts.nameLookup = time(CURLINFO_NAMELOOKUP_TIME_T)
+        facts.connect = time(CURLINFO_CONNECT_TIME_T)
+        facts.handshake = isTLS ? time(CURLINFO_APPCONNECT_TIME_T) : nil
+        facts.preTransfer = time(CURLINFO_PRETRANSFER_TIME_T)
+        facts.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
+        facts.remoteAddress = text(CURLINFO_PRIMARY_IP)
+        facts.remotePort = refrain_get_long(easy, CURLINFO_PRIMARY_PORT)
+        facts.localAddress = text(CURLINFO_LOCAL_IP)
+        facts.localPort = refrain_get_long(easy, CURLINFO_LOCAL_PORT)
+        facts.proxyStatus = refrain_get_long(easy, CURLINFO_HTTP_CONNECTCODE)
+        facts.uploadSize = refrain_get_offset(easy, CURLINFO_SIZE_UPLOAD_T)
+        return facts
     }
 }
 

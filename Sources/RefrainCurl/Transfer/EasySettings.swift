@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CurlShim
 internal import RefrainHTTP
 
@@ -138,10 +139,7 @@ final class EasySettings {
     }
 
     /// The size of the buffer that libcurl allocates for each transfer.
-    ///
-    /// While a reader is slow a stream stores the decoded content of one buffer: with gzip at most 33 MB, with several
-    /// codings six times as much.
-    static let bufferSize = 32_768
+    static let bufferSize = CurlLoader.ConnectionOverrides.standardBufferSize
     /// The size of the buffer for responses that are likely to be short.
     ///
     /// When a large block is freed, glibc merges it with its neighbours and returns memory to the kernel, and the next

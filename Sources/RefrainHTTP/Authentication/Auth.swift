@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Selects the authentication stage of each request; all of them share the stages that follow.
 ///
 /// ```swift
@@ -65,12 +66,23 @@ extension Auth {
         case missingCredential
         /// The credential was refreshed too often; new credentials are refused as well.
         case excessiveRefresh
+        /// The request waited for a refresh until its limit.
+        ///
+        /// A refresh that goes on longer may be slow. One that never ends waits for itself: it has sent a request on
+        /// the session by a reference of its own, from a task that it detached. Send it on the session that `refresh`
+        /// is given.
+        case refreshTimedOut
 
         /// A sentence that describes the error.
         public var description: String {
             switch self {
             case .missingCredential: "there is no credential to sign the request with"
             case .excessiveRefresh: "the credential was refreshed too often in a short time"
+            case .refreshTimedOut:
+                """
+                the refresh of the credential took too long; if it sends requests on the session that it refreshes \
+                for, send them on the session that refresh(_:for:) is given: others wait for the refresh
+                """
             }
         }
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The credential of an authentication stage or interceptor: a ``CredentialStateMachine`` behind a lock, the requests
 /// that wait, and the task that refreshes.
 package final class CredentialRefresher<Credential: Sendable>: Sendable {
@@ -31,6 +32,7 @@ package final class CredentialRefresher<Credential: Sendable>: Sendable {
     private let state: Locked<State>
     private let missing: (any Error)?
     private let clock: AnyClock
+    private let timeLimit: Duration?
     private let isUsable: @Sendable (Credential) -> Bool
 
     /// Makes a refresher.
@@ -39,18 +41,21 @@ package final class CredentialRefresher<Credential: Sendable>: Sendable {
     ///   - credential: the first credential.
     ///   - missing: the failure of requests while there is no credential; nil: a refresh obtains it.
     ///   - window: how often the credential may be refreshed; nil: no limit.
+    ///   - timeLimit: how long a request waits for a refresh, which goes on; nil: without a limit.
     ///   - clock: the clock of the window.
     ///   - isUsable: whether a credential can be sent.
     package init(
         _ credential: Credential? = nil,
         missing: (any Error)? = nil,
         window: Auth.RefreshWindow? = nil,
+        timeLimit: Duration? = nil,
         clock: AnyClock = RetryClocks.system.timer,
         isUsable: @escaping @Sendable (Credential) -> Bool = { _ in true }
     ) {
         state = Locked(State(machine: CredentialStateMachine(credential, missing: missing, window: window)))
         self.missing = missing
         self.clock = clock
+        self.timeLimit = timeLimit
         self.isUsable = isUsable
     }
 
@@ -152,11 +157,21 @@ package final class CredentialRefresher<Credential: Sendable>: Sendable {
             return nil
         }
         if let immediate { return immediate }
+        let end: @Sendable (Answer) -> Void = { [state] answer in
+            state.withLock { _ = $0.waiters.removeValue(forKey: key) }
+            waiter.fulfill(answer)
+        }
+        let alarm = timeLimit.map { limit in
+            // On the system's clock: one for tests that never waits would end every refresh at once.
+            Task {
+                if await RetryClocks.system.timer.waits(for: limit) { end(.failure(Auth.Failure.refreshTimedOut)) }
+            }
+        }
+        defer { alarm?.cancel() }
         return await withTaskCancellationHandler {
             await waiter.value
         } onCancel: {
-            state.withLock { _ = $0.waiters.removeValue(forKey: key) }
-            waiter.fulfill(.cancelled)
+            end(.cancelled)
         }
     }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A stage of a chain: processes requests and forwards them to the next loader.
 ///
 /// ```swift

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Assigns requests to shared exchanges: takes events, returns actions.
 ///
 /// An exchange without waiting requests is removed immediately, so that later requests do not join a cancelled

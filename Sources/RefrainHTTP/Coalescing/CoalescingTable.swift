@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The shared exchanges behind a ``Deduplicate`` stage: the state machine, its lock, and the tasks.
 final class CoalescingTable: Sendable {
     private typealias Waiter = Promise<HTTPResult?>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 
 /// A sink that takes bytes on the thread of the transport, without a copy and without a change of threads.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A download that resumes after an interruption.
 ///
 /// ```swift
@@ -43,7 +44,7 @@ public final class Download: Sendable {
         self.state = Locked(state)
     }
 
-    /// Makes a download of the beginning of a content, for a sink that fetches its other parts by itself.
+    /// Makes a download of the beginning of a file, for a sink that fetches its other parts by itself.
     ///
     /// A server that has no ranges, or no strong validator, sends the whole content.
     package init(to sink: any Sink, upTo end: Int64) {
@@ -63,7 +64,7 @@ public final class Download: Sendable {
 
     /// Discards the received bytes, so that the next attempt requests the whole.
     package func startOver() async throws {
-        // The contents of the sink are unknown until `startOver()` returns.
+        // What the sink holds is unknown until `startOver()` returns.
         current.isIntact = false
         try await sink.startOver()
         let (end, ranges) = (current.end, current.ranges)

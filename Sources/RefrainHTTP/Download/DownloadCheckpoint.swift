@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The state of a download in a form that can be stored, with which another process resumes it (rule R11).
 package struct DownloadCheckpoint: Hashable, Sendable {
     /// The bytes that the sink holds.
@@ -40,7 +41,7 @@ package protocol DownloadObserver: Download.Sink {
     ///   - checkpoint: where the content goes on, or begins, if it can be continued after a cut; nil: it cannot, and
     ///     starts at its beginning.
     func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws
-    /// The length below which the sink keeps no checkpoint of a content that starts at its beginning, so that none is
+    /// The length below which the sink keeps no checkpoint of a download that starts at its beginning, so that none is
     /// made. Defaults to 0.
     var minimumLengthOfCheckpoints: Int64 { get }
 }

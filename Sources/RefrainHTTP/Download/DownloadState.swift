@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -50,7 +51,7 @@ struct DownloadState: Hashable, Sendable {
     enum Continuation: Hashable {
         /// A number of bytes from the current offset on.
         case rest(length: Int64, total: Int64)
-        /// A number of bytes from the beginning on, of a content of which the beginning alone was requested.
+        /// A number of bytes from the beginning on, of a file of which only the beginning was requested.
         case beginning(length: Int64, total: Int64)
         /// The whole resource, from its beginning.
         case whole(total: Int64?)
@@ -79,7 +80,7 @@ struct DownloadState: Hashable, Sendable {
     /// Whether a URL is where the bytes came from.
     ///
     /// A redirect may sign the same URL anew each time, and so may the caller. With an entity tag, which a store makes
-    /// of the object, the signature is no part of the source.
+    /// of the object, the signature is not part of the source.
     private func isSource(_ known: String?, _ request: HTTPRequest) -> Bool {
         let url = Self.url(of: request)
         guard let known, known != url else { return known != nil }
@@ -108,7 +109,7 @@ struct DownloadState: Hashable, Sendable {
             return beginning(response)
         case 304 where askedForBeginning && !Self.isConditional(response.request),
             416 where askedForBeginning:
-            // A content of no bytes has no range, either (RFC 9110 §15.5.17).
+            // An empty file has no range, either (RFC 9110 §15.5.17).
             return .mismatch("the server has no such range")
         case 206 where !hasOwnRange && !Self.isWhole(response):
             return .mismatch("a part of the content came, and the request asked for all of it")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -107,7 +108,7 @@ extension Download {
         ///   - path: the path of the file to make.
         ///   - temporaryPath: the hidden file, see ``detach()``.
         ///   - offset: how many bytes of it are kept.
-        /// - Throws: ``HTTPBody/FileError`` if the hidden file is not there, is no regular file or has fewer bytes.
+        /// - Throws: ``HTTPBody/FileError`` if the hidden file is not there, is not a regular file or has fewer bytes.
         package init(path: String, continuing temporaryPath: String, at offset: Int64) throws(HTTPBody.FileError) {
             self.path = path
             target = try ResolvedFilePath(path).path
@@ -266,4 +267,137 @@ extension Download {
 
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     write(descriptor, bytes.baseAddress, bytes.count)
+}
+
+/// Files without a name: the system removes them with their last descriptor, however the process ends.
+package enum UnnamedFile {
+    /// Opens one for reading and writing, in a folder on a file system that has them.
+    ///
+    /// - Parameters:
+    ///   - folder: the folder; empty for the current one.
+    ///   - mode: its permissions, of which the process's umask is taken away.
+    /// - Returns: its descriptor; nil where it cannot be made, or could not be given a name later.
+    package static func open(in folder: String, mode: UInt32) -> Int32? {
+        #if os(Linux) && (arch(x86_64) || arch(arm64) || arch(arm) || arch(i386))
+        // O_TMPFILE, which glibc declares for GNU sources only.
+        let unnamed = 0o20_000_000 | O_DIRECTORY
+        let descriptor = systemOpen(folder.isEmpty ? "." : folder, unnamed | O_RDWR | O_CLOEXEC, mode_t(mode))
+        guard descriptor >= 0 else { return nil }
+        guard canBeLinked else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+        #else
+        return nil
+        #endif
+    }
+
+    /// A path to an open file, which holds as long as its descriptor.
+    package static func path(of descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
+
+    /// Whether `/proc` is there, without which most processes could not link one.
+    private static let canBeLinked = access("/proc/self/fd", F_OK) == 0
+
+    /// Gives it a name that no file has yet; returns an error number, 0 for success.
+    static func link(_ descriptor: Int32, to path: String) -> Int32 {
+        #if os(Linux)
+        // AT_EMPTY_PATH, which glibc declares for GNU sources only. It needs no look at /proc, and is refused to
+        // processes without privileges before Linux 6.10.
+        if linkat(descriptor, "", AT_FDCWD, path, 0x1000) == 0 { return 0 }
+        if errno == EEXIST { return EEXIST }
+        #endif
+        return linkat(AT_FDCWD, self.path(of: descriptor), AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno
+    }
+}
+
+// The function above has the name of this one.
+private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
+
+/// Files that a process has left behind: each one is locked by the process that has made it, for as long as that runs.
+enum AbandonedFile {
+    /// Gives an open file without a name this name, and takes it from one that was left behind.
+    ///
+    /// - Returns: false where the name is another process's, or the file system has no locks.
+    static func link(_ descriptor: Int32, to path: String) -> Bool {
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
+        let result = UnnamedFile.link(descriptor, to: path)
+        guard result == EEXIST else { return result == 0 }
+        return remove(path) && UnnamedFile.link(descriptor, to: path) == 0
+    }
+
+    /// Removes a regular file that no process has locked.
+    private static func remove(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var (present, locked) = (stat(), stat())
+        // With the lock no other process removes it. One that did before has given the name to another file.
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &locked) == 0, lstat(path, &present) == 0,
+            locked.st_mode & S_IFMT == S_IFREG, locked.st_ino == present.st_ino, locked.st_dev == present.st_dev
+        else { return false }
+        return unlink(path) == 0
+    }
+}
+
+/// A path with its symbolic links resolved, and the file that exists there.
+struct ResolvedFilePath {
+    /// The resolved path; the file need not exist.
+    let path: String
+    /// The status of the existing file, or nil if there is none.
+    let present: stat?
+
+    /// A path at which there is nothing.
+    init(newFile path: String) {
+        self.path = path
+        present = nil
+    }
+
+    /// Resolves the symbolic links of a path.
+    ///
+    /// Renaming a file over a link would replace the link and leave its target unchanged; renaming over a device or a
+    /// pipe would remove it.
+    ///
+    /// - Throws: ``HTTPBody/FileError`` if the path is not a regular file, or if its links form a cycle.
+    init(_ path: String) throws(HTTPBody.FileError) {
+        func failure(_ number: Int32) -> HTTPBody.FileError {
+            HTTPBody.FileError(path: path, operation: .create, errno: number)
+        }
+        var status = stat()
+        let isPresent = lstat(path, &status) == 0
+        // Usually there is nothing, or a file: then there are no links to follow.
+        guard isPresent, status.st_mode & S_IFMT != S_IFREG else {
+            self.path = path
+            present = isPresent ? status : nil
+            return
+        }
+        if stat(path, &status) == 0 {
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: present = status
+            case S_IFDIR: throw failure(EISDIR)
+            default: throw failure(EEXIST)
+            }
+        } else {
+            present = nil
+        }
+        var current = path
+        // The system's own limit of links.
+        for _ in 0...40 {
+            guard let link = Self.link(current) else {
+                self.path = current
+                return
+            }
+            guard let target = String(validating: link, as: UTF8.self) else { throw failure(EILSEQ) }
+            let folder = current.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(current[...$0]) } ?? ""
+            current = target.utf8.first == UInt8(ascii: "/") ? target : folder + target
+        }
+        throw failure(ELOOP)
+    }
+
+    /// The target of a symbolic link, or nil if the path is not one.
+    private static func link(_ path: String) -> [UInt8]? {
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let count = readlink(path, &buffer, buffer.count)
+        return count > 0 ? buffer[..<count].map { UInt8(bitPattern: $0) } : nil
+    }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Resumes interrupted downloads.
 ///
 /// Place the stage after ``Retry``, which makes the attempts. If the server sent a strong validator, the next attempt
@@ -157,7 +158,7 @@ public struct Resume: HTTPMiddleware {
                     do {
                         try await download.sink.write(chunk)
                     } catch {
-                        // The sink may have taken some of the bytes, so its contents are unknown.
+                        // The sink may have taken some of the bytes, so what it holds is unknown.
                         download.current.isIntact = false
                         throw error
                     }
@@ -273,7 +274,7 @@ public struct Resume: HTTPMiddleware {
 
 /// The origins that have refused a range and have sent the same content without it.
 ///
-/// They are not asked for the beginning of a content by a range, which would cost a request each time. The rest of a
+/// They are not asked for the beginning of a file by a range, which would cost a request each time. The rest of a
 /// content is asked for all the same, since other resources of an origin may have ranges.
 private final class RangeRefusals: Sendable {
     private static let maximumCount = 1000

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// URLs that a store of objects has signed: the signature and its terms are in the query, and name no other object.
 package enum SignedURL {
     /// Parameters that carry a signature: of Amazon, CloudFront, Google, Azure, Alibaba, Tencent and Akamai.

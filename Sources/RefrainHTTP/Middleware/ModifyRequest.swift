@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Replaces each request with the result of a closure.
 ///
 /// ```swift

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Prints each request and its result, without secrets.
 ///
 /// ```swift

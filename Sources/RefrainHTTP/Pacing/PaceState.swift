@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 
 /// When requests to one place may be sent: a hold, and the limits.
@@ -48,7 +49,10 @@ struct PaceState {
 
     private var spreadEnd: Duration { holdEnd.addingSaturated(holdLength) }
 
-    func isHeld(at now: Duration) -> Bool { now < spreadEnd }
+    /// Whether a new state would be no different: nothing waits or is held, and all units are due.
+    func isIdle(at now: Duration) -> Bool {
+        waiting == 0 && now >= spreadEnd && [requests, cost].allSatisfy { $0?.isIdle(at: now) ?? true }
+    }
 
     /// Returns the turn of a request, and the time until then; zero: it is sent now.
     ///
@@ -116,6 +120,8 @@ struct PaceState {
             // More than the burst waits until all before it are due.
             return .delay(seconds: max(now, begin - max(0, tolerance - length)))
         }
+
+        func isIdle(at now: Duration) -> Bool { due <= now.inSeconds }
 
         mutating func handBack(_ amount: Double) { due -= amount * perUnit }
     }

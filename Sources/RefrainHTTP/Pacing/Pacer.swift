@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 
 #if canImport(FoundationEssentials)
@@ -78,7 +79,10 @@ public struct Pacer: HTTPMiddleware {
         case origin(Origin, credential: Int)
     }
 
-    /// How many places are remembered; past it, those without a hold are forgotten.
+    /// How many places are remembered.
+    ///
+    /// Past it those are forgotten in which nothing goes on; while there are none, a
+    /// further place is not paced.
     private static let capacity = 4096
 
     /// Makes the stage.
@@ -107,18 +111,37 @@ public struct Pacer: HTTPMiddleware {
 
     /// Loads a request when it is its turn.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
-        guard let place = place(of: request) else { return await next.load(request) }
         let request = request.beginningCall(on: clocks)
-        if let error = await waitForTurn(request, place) { return .failure(error) }
-        let result =
-            request.isPastDeadline
-            ? .failure(request.tooLate("while it was held back")) : await next.load(request)
-        note(result, place)
-        if case .success(let response) = result, let usage = usage(response), usage >= 0, usage.isFinite {
-            state.withLock { $0.places[place]?.correct(by: usage - request.cost) }
-        }
+        if let error = await waitForTurn(of: request) { return .failure(error) }
+        let result = await next.load(request)
+        note(result, of: request)
         return result
     }
+
+    /// Waits for the turn of a request whose call has begun; returns what ends it before it is sent.
+    package func waitForTurn(of request: HTTPRequest) async -> HTTPError? {
+        if let error = refusal(of: request) { return error }
+        guard isInUse, let place = place(of: request) else { return nil }
+        let (turn, wait) = take(place, after: nil, request.cost)
+        guard let turn, wait > .zero else { return nil }
+        return await pause(until: turn, of: request, in: place)
+    }
+
+    /// Notes what the result of a request says of its place: a time to come back at, and what it has cost.
+    ///
+    /// Every request that had its turn is followed by one call.
+    package func note(_ result: HTTPResult, of request: HTTPRequest) {
+        guard case .success(let response) = result else { return }
+        let delay = holds(response.status) ? delay(in: response) : nil
+        guard delay != nil || isInUse, let place = place(of: request) else { return }
+        if let delay { hold(place, for: delay) }
+        if let usage = usage(response), usage >= 0, usage.isFinite {
+            state.withLock { $0.places[place]?.correct(by: usage - request.cost) }
+        }
+    }
+
+    /// Whether there is a limit, or a place that is or was held.
+    private var isInUse: Bool { limits != .none || state.withLock { !$0.places.isEmpty } }
 
     /// Ends all waits of this stage; these requests end with ``HTTPError/Code/cancelled``.
     public func reset() async { waiting.cancel() }
@@ -132,12 +155,11 @@ public struct Pacer: HTTPMiddleware {
 
     // MARK: The wait
 
-    private func waitForTurn(_ request: HTTPRequest, _ place: Place) async -> HTTPError? {
+    private func pause(until first: PaceState.Turn, of request: HTTPRequest, in place: Place) async -> HTTPError? {
         let cost = request.cost
-        if let error = refusal(of: request, cost) { return error }
         let (cap, clock) = (request.retryAfterPolicy.cap, clocks.timer.cancelled(by: waiting.current))
         // The turn that the request waits for, which it hands back where it is not used.
-        var turn: PaceState.Turn?
+        var turn: PaceState.Turn? = first
         var wait: Duration?
         do {
             wait = try await withRetry(timeout: request.deadline?.remaining, clock: clock) { _ in
@@ -150,11 +172,12 @@ public struct Pacer: HTTPMiddleware {
         } catch {
             wait = nil
         }
-        guard wait != .zero else { return nil }
+        guard wait != .zero || request.isPastDeadline else { return nil }
         if let turn { state.withLock { $0.places[place]?.handBack(turn) } }
         guard let wait else {
             return HTTPError(.cancelled, request: request, message: "cancelled while it was held back", bytesSent: 0)
         }
+        guard wait > .zero else { return request.tooLate("while it was held back") }
         var error = HTTPError(
             .retryAfterTooLong,
             request: request,
@@ -166,7 +189,8 @@ public struct Pacer: HTTPMiddleware {
     }
 
     /// An error for a cost that can never be sent.
-    private func refusal(of request: HTTPRequest, _ cost: Double) -> HTTPError? {
+    private func refusal(of request: HTTPRequest) -> HTTPError? {
+        let cost = request.cost
         let message: String
         if !(cost >= 0 && cost.isFinite) {
             message = "its cost is \(cost); a cost is a number from zero on"
@@ -183,33 +207,37 @@ public struct Pacer: HTTPMiddleware {
         let now = clocks.now
         return state.withLock { state in
             if state.places[place] == nil {
-                guard limits != .none else { return (turn, .zero) }
-                makeRoom(in: &state, now)
+                guard limits != .none, hasRoom(in: &state, now) else { return (turn, .zero) }
             }
             return state.places[place, default: PaceState(limits)].take(after: turn, cost: cost, now: now)
         }
     }
 
-    /// Holds the place where a result is a refusal that names a time.
-    private func note(_ result: HTTPResult, _ place: Place) {
-        guard case .success(let response) = result, holds(response.status) else { return }
+    /// The time that a refusal names.
+    private func delay(in response: HTTPResponse) -> Duration? {
+        let result = HTTPResult.success(response)
         var context = RetryContext(response.request, result, attempt: .first, remaining: nil, now: clocks.wallNow)
         context.details.advice = profile?.advice(on: context)
         // How rate-limit fields are meant is known with a profile alone.
-        guard profile != nil || ServerRetryDelay.retryAfter(in: context) != nil else { return }
-        var fields = RateLimiter.Fields()
+        guard profile != nil || ServerRetryDelay.retryAfter(in: context) != nil else { return nil }
+        var fields = RateLimitFields()
         fields.families = profile?.families ?? []
-        guard let delay = ServerRetryDelay.read(context, fields: fields)?.delay, delay > .zero else { return }
+        guard let delay = ServerRetryDelay.read(context, fields: fields)?.delay, delay > .zero else { return nil }
+        return delay
+    }
+
+    private func hold(_ place: Place, for delay: Duration) {
         let now = clocks.now
         state.withLock { state in
-            makeRoom(in: &state, now)
+            guard state.places[place] != nil || hasRoom(in: &state, now) else { return }
             state.places[place, default: PaceState(limits)].hold(for: delay, now: now)
         }
     }
 
-    private func makeRoom(in state: inout State, _ now: Duration) {
-        guard state.places.count >= Self.capacity else { return }
-        state.places = state.places.filter { $0.value.isHeld(at: now) }
+    private func hasRoom(in state: inout State, _ now: Duration) -> Bool {
+        guard state.places.count >= Self.capacity else { return true }
+        state.places = state.places.filter { !$0.value.isIdle(at: now) }
+        return state.places.count < Self.capacity
     }
 
     private func holds(_ status: HTTPStatus) -> Bool {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An authentication challenge of a server or proxy (RFC 9110 §11.3).
 package struct AuthenticationChallenge: Hashable, Sendable {
     /// A parameter: its name in lower case, and its value without quotes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A date and time of day in the proleptic Gregorian calendar, UTC.
 package struct CivilTime {
     package var year: Int

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The links of `Link` header fields (RFC 8288 §3).
 enum LinkField {
     /// A link: where it leads, and the relation types it has to the page, in lower case.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import RefrainCore
 
 /// The value of a `Retry-After` field (RFC 9110 §10.2.3).

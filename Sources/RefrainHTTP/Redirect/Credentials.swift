@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 private enum SecretHeadersOption: HTTPRequestOption {
     static var defaultValue: Set<String> { [] }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Follows redirects, at most 20 for each call (rule R26).
 ///
 /// ```swift

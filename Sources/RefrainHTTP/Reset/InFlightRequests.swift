@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The owner of an in-flight request: the task that the request runs in is its own.
 package protocol RequestOwner: AnyObject, Sendable {
     /// Cancels the task that the request runs in.

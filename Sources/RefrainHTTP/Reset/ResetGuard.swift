@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Refuses requests while the chain is being reset.
 ///
 /// ```swift

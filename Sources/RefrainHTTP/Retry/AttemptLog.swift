@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The outcome of one attempt: the result, and the errors of the caller's validation and decoding.
 package struct AttemptOutcome: Sendable {
     private var contents: CopyOnWriteBox<Fields>

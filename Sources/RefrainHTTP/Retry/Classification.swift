@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Whether another attempt may have another outcome (rules R7 and R8).
 package enum Classification: Hashable, Sendable {
     /// The exchange succeeded: a status below 400, or one that the caller accepts.
@@ -12,7 +13,7 @@ package enum Classification: Hashable, Sendable {
     /// - Parameter fields: how the server's rate-limit fields are read: a 403 that they explain is a 429.
     package static func recommended(
         _ context: RetryContext,
-        fields: RateLimiter.Fields = RateLimiter.Fields()
+        fields: RateLimitFields = RateLimitFields()
     ) -> Classification {
         switch context.outcome {
         case .status(let status): classify(status, context, fields)
@@ -31,7 +32,7 @@ package enum Classification: Hashable, Sendable {
     private static func classify(
         _ status: HTTPStatus,
         _ context: RetryContext,
-        _ fields: RateLimiter.Fields
+        _ fields: RateLimitFields
     ) -> Classification {
         switch status.rawValue {
         case ..<400:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension DeferredBodies {
     /// Whether a response of this status is one of them.
     package func contains(status: Int) -> Bool {

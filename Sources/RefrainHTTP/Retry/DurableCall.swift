@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a durable queue tells the engine about a call that continues an earlier one.
 ///
 /// The queue asks the engine once for each claim: a wait that is too long for memory ends the call with

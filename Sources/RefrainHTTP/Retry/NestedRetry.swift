@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Whether the present code runs within an attempt of an outer retry stage (rule R24).
 package enum NestedRetry {
     @TaskLocal private static var attempt: ActiveOperation?

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What an error tells the loops around its call.
 extension HTTPError: RetryTerminalError {
     /// Whether an outer retry loop must not repeat the call.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension HTTPRequest {
     /// Whether the caller allows a request to be sent again (rule R2 d).
     public enum Replay: String, Hashable, Sendable, Codable, CaseIterable {
@@ -28,7 +29,7 @@ package enum ReplaySafety: Hashable, Sendable {
     package static func decide(
         _ context: RetryContext,
         repeatable: Set<HTTPMethod> = [],
-        fields: RateLimiter.Fields = RateLimiter.Fields()
+        fields: RateLimitFields = RateLimitFields()
     ) -> ReplaySafety {
         if context.replay == .forbidden { return .unsafe(.replayForbidden, [.replaySafety]) }
         if context.body == .onceAndRead { return .unsafe(.bodyNotReplayable, [.bodyReplay]) }
@@ -45,7 +46,7 @@ package enum ReplaySafety: Hashable, Sendable {
         return error == .requestNotProcessed || (line.bytesSent.map { $0 == 0 } ?? error.isKnownUnsent)
     }
 
-    private static func wasNotProcessed(_ context: RetryContext, _ fields: RateLimiter.Fields) -> Bool {
+    private static func wasNotProcessed(_ context: RetryContext, _ fields: RateLimitFields) -> Bool {
         guard !context.followsProcessed else { return false }
         if let advice = context.details.advice, advice.isRefusal || advice.allowsRetry == true { return true }
         switch context.outcome {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sends a request again if its strategy decides so and the rules allow it.
 ///
 /// ```swift

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Whether, and up to which delay, a server's delays are honoured (rules R15 and R18).
 public struct RetryAfterPolicy: Hashable, Sendable {
     /// Whether `Retry-After` and rate-limit fields determine the delay.
@@ -52,7 +53,7 @@ struct ServerRetryDelay {
     let rules: Rules
 
     /// Reads `Retry-After`, and where there is none the rate-limit fields of a refusal.
-    static func read(_ context: RetryContext, fields: RateLimiter.Fields) -> ServerRetryDelay? {
+    static func read(_ context: RetryContext, fields: RateLimitFields) -> ServerRetryDelay? {
         guard context.retryAfterPolicy.isHonoured else { return nil }
         if let retryAfter = retryAfter(in: context) {
             let delay = retryAfter.delay(
@@ -75,7 +76,7 @@ struct ServerRetryDelay {
     }
 
     /// Whether a 403 is about a used-up rate limit that has a reset, as GitHub answers.
-    static func isRateLimited(_ context: RetryContext, fields: RateLimiter.Fields) -> Bool {
+    static func isRateLimited(_ context: RetryContext, fields: RateLimitFields) -> Bool {
         context.outcome == .status(.forbidden) && read(context, fields: fields)?.rules == [.rateLimit]
     }
 

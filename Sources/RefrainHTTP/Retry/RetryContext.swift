@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The input of a decision about another attempt.
 ///
 /// A value, so that `refrain explain` can obtain a decision without a request.

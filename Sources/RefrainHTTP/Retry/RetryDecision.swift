@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What follows an attempt of a request, why, and by which rules: what a ``RetryStrategy`` returns.
 ///
 /// ```swift
@@ -145,7 +146,7 @@ enum RetryTiming {
         schedule: ClosedRange<Duration>,
         reason: RetryReason,
         rules: Rules,
-        fields: RateLimiter.Fields = RateLimiter.Fields()
+        fields: RateLimitFields = RateLimitFields()
     ) -> RetryDecision {
         var decision: RetryDecision
         let cap = context.retryAfterPolicy.cap

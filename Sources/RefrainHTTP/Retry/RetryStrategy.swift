@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Decides whether and when a request is sent again.
 ///
 /// ```swift
@@ -35,7 +36,7 @@ public protocol RetryStrategy: Sendable {
 /// them), the longer one applies (rule R17): a strategy can wait longer than the server requests, never shorter. A
 /// strategy for one API therefore needs to read only fields that Refrain does not read, as `HTTPResponse.retryAfter`
 /// reads `Retry-After`. Delays are durations; ``retryDelay(seconds:)`` makes one of a number, such as one parsed from
-/// a field, and clamps what is no time.
+/// a field, and clamps what is not a valid time.
 public protocol HTTPRetryStrategy<Delay>: RetryStrategy {
     /// What the delay is counted in: `Duration`, or `Double` for a number of seconds, such as a `TimeInterval`.
     associatedtype Delay: RetryDelayValue = Duration
@@ -195,7 +196,7 @@ public struct RetryAfterStrategy: HTTPRetryStrategy {
     /// - Parameters:
     ///   - fields: how the server's rate-limit fields are read (rule R19).
     ///   - fallback: the schedule for responses without a delay, and the number of attempts.
-    public init(fields: RateLimiter.Fields = RateLimiter.Fields(), fallback: Backoff = .standard) {
+    public init(fields: RateLimitFields = RateLimitFields(), fallback: Backoff = .standard) {
         policy = RetryPolicy(criteria: .rules(), schedule: fallback, rateLimitFields: fields)
     }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What the answers of one kind of server mean, beyond HTTP: values only, for ``RetryPolicy/modelAPI(_:)``.
 ///
 /// ```swift
@@ -18,7 +19,7 @@ public struct ServerProfile: Hashable, Sendable {
     /// `false` ends the call, `true` allows another attempt, within attempts, deadline and budget.
     public var retryHints: [String]
     /// The limits in the header fields of answers.
-    public var families: [RateLimiter.Fields.Family]
+    public var families: [RateLimitFields.Family]
     /// Error codes in the body of a refusal that no wait helps against, such as a limit of spending.
     public var finalCodes: Set<String>
     /// Whether a refusal's body has the time to come back at, as a `google.rpc.RetryInfo`.
@@ -29,7 +30,7 @@ public struct ServerProfile: Hashable, Sendable {
         name: String,
         refusals: Set<HTTPStatus> = [],
         retryHints: [String] = [],
-        families: [RateLimiter.Fields.Family] = [],
+        families: [RateLimitFields.Family] = [],
         finalCodes: Set<String> = [],
         readsRetryInfo: Bool = false
     ) {
@@ -48,9 +49,9 @@ public struct ServerProfile: Hashable, Sendable {
 // MARK: - Presets: what the vendors document, or their SDKs do
 
 extension ServerProfile {
-    private typealias Family = RateLimiter.Fields.Family
+    private typealias Family = RateLimitFields.Family
 
-    private static func xRateLimits(_ unit: RateLimiter.Fields.Reset) -> [RateLimiter.Fields.Family] {
+    private static func xRateLimits(_ unit: RateLimitFields.Reset) -> [RateLimitFields.Family] {
         [(Family.Kind.requests, "requests"), (.cost, "tokens"), (.cost, "project-tokens")].map { kind, name in
             let names = ["limit", "remaining", "reset"].map { "x-ratelimit-\($0)-\(name)" }
             return Family(kind, limit: names[0], remaining: names[1], reset: names[2], unit: unit)

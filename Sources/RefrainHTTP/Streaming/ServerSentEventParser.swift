@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension HTTPBody {
     /// One event of a stream of server-sent events (HTML Standard §9.2).
     public struct ServerSentEvent: Hashable, Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Limits the number of concurrent requests, or of requests a second.
 ///
 /// Further requests wait in order of arrival.
@@ -151,5 +152,152 @@ extension HTTPRequest {
     public var throttle: Throttle.Use {
         get { self[option: ThrottleOption.self] }
         set { self[option: ThrottleOption.self] = newValue }
+    }
+}
+
+/// Assigns slots to waiters in order of arrival: takes events, returns the waiters to admit.
+///
+/// Waiters are ordered by number. A waiter that leaves early leaves a gap in the numbers, which is skipped.
+struct ThrottleQueue<Waiter> {
+    /// The result of an arrival.
+    enum Arrival: Equatable {
+        /// The arrival took a free slot.
+        case runs
+        /// The arrival waits with this number.
+        case waits(number: UInt64)
+    }
+
+    private(set) var limit: Int
+    private(set) var runningCount = 0
+    private var waiters: [UInt64: Waiter] = [:]
+    private var firstNumber: UInt64 = 0
+    private var nextNumber: UInt64 = 0
+
+    init(limit: Int) { self.limit = max(limit, 1) }
+
+    var waitingCount: Int { waiters.count }
+
+    /// Takes a slot if one is free and no waiter is queued.
+    mutating func takeFreeSlot() -> Bool {
+        guard runningCount < limit, waiters.isEmpty else { return false }
+        runningCount += 1
+        return true
+    }
+
+    /// Takes a slot, or appends the waiter to the queue.
+    mutating func arrive(_ waiter: Waiter) -> Arrival {
+        if takeFreeSlot() { return .runs }
+        let number = nextNumber
+        nextNumber &+= 1
+        waiters[number] = waiter
+        return .waits(number: number)
+    }
+
+    /// Removes a waiter; returns nil if it was admitted or removed before.
+    mutating func leave(_ number: UInt64) -> Waiter? { waiters.removeValue(forKey: number) }
+
+    /// Frees a slot; returns the waiter that takes it.
+    mutating func finish() -> Waiter? {
+        runningCount = max(runningCount - 1, 0)
+        return admitOne()
+    }
+
+    /// Changes the limit; returns the waiters to admit, in order.
+    mutating func setLimit(_ newLimit: Int) -> [Waiter] {
+        limit = max(newLimit, 1)
+        var admitted: [Waiter] = []
+        while let waiter = admitOne() { admitted.append(waiter) }
+        return admitted
+    }
+
+    /// Removes and returns all waiters, in order.
+    ///
+    /// Running requests are not affected.
+    mutating func removeAll() -> [Waiter] {
+        var removed: [Waiter] = []
+        while let waiter = removeFirst() { removed.append(waiter) }
+        return removed
+    }
+
+    private mutating func admitOne() -> Waiter? {
+        guard runningCount < limit, let waiter = removeFirst() else { return nil }
+        runningCount += 1
+        return waiter
+    }
+
+    private mutating func removeFirst() -> Waiter? {
+        guard !waiters.isEmpty else {
+            firstNumber = nextNumber
+            return nil
+        }
+        while firstNumber < nextNumber {
+            let number = firstNumber
+            firstNumber += 1
+            if let waiter = waiters.removeValue(forKey: number) { return waiter }
+        }
+        return nil
+    }
+}
+
+/// The slots of a throttle: the queue, its lock, and the continuations of the waiters.
+final class ThrottleSlots: Sendable {
+    private let queue: Locked<ThrottleQueue<Waiter>>
+
+    init(limit: Int) { queue = Locked(ThrottleQueue(limit: limit)) }
+
+    var limit: Int { queue.withLock { $0.limit } }
+    var waitingCount: Int { queue.withLock { $0.waitingCount } }
+    var runningCount: Int { queue.withLock { $0.runningCount } }
+
+    /// Waits for a slot; returns false if the task was cancelled or the queue was emptied.
+    func take() async -> Bool {
+        guard !Task.isCancelled else { return false }
+        if queue.withLock({ $0.takeFreeSlot() }) { return true }
+        let waiter = Waiter()
+        return await withTaskCancellationHandler {
+            await withUnsafeContinuation { (continuation: UnsafeContinuation<Bool, Never>) in
+                let answer: Bool? = queue.withLock { queue in
+                    guard !waiter.isCancelled else { return false }
+                    guard case .waits(let number) = queue.arrive(waiter) else { return true }
+                    waiter.number = number
+                    waiter.continuation = continuation
+                    return nil
+                }
+                if let answer { continuation.resume(returning: answer) }
+            }
+        } onCancel: {
+            let continuation = queue.withLock { queue -> UnsafeContinuation<Bool, Never>? in
+                waiter.isCancelled = true
+                guard let number = waiter.number, queue.leave(number) != nil else { return nil }
+                return waiter.continuation.take()
+            }
+            continuation?.resume(returning: false)
+        }
+    }
+
+    /// Frees a slot and admits the first waiter.
+    func refund() {
+        let admitted = queue.withLock { $0.finish()?.continuation.take() }
+        admitted?.resume(returning: true)
+    }
+
+    /// Changes the number of slots.
+    func setLimit(_ limit: Int) {
+        let admitted = queue.withLock { $0.setLimit(limit).compactMap { $0.continuation.take() } }
+        for continuation in admitted { continuation.resume(returning: true) }
+    }
+
+    /// Ends all waits without a slot.
+    func removeAll() {
+        let removed = queue.withLock { $0.removeAll().compactMap { $0.continuation.take() } }
+        for continuation in removed { continuation.resume(returning: false) }
+    }
+
+    /// A request that waits for a slot.
+    private final class Waiter: @unchecked Sendable {
+        // @unchecked Sendable: accessed only while the queue's lock is held.
+        var number: UInt64?
+        var continuation: UnsafeContinuation<Bool, Never>?
+        var isCancelled = false
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// When a call ends: an instant on the clock of the stage that the call began in.
 ///
 /// It is computed once from ``HTTPRequest/timeout``, by the first stage that keeps time, and handed down with the

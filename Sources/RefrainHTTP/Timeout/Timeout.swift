@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sets default time limits for the attempts that pass through it.
 ///
 /// ```swift

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The record of one attempt: its outcome, and the decision made after it.
 public struct AttemptRecord: Hashable, Sendable, Codable {
     /// What an attempt led to.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The fields of a value in one heap allocation, copied on the first change while they are shared.
 ///
 /// A copy of the value costs one pointer: a request and its result pass through many functions.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A request method (RFC 9110 §9), with its properties from the IANA method registry.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral,
     CustomStringConvertible

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A typed setting of a request that a stage of the chain reads.
 ///
 /// ```swift

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An HTTP response: status, header fields, body, and the record of its attempts.
 ///
 /// A response of any status, also 503, is a completed exchange. Only a failed exchange is an ``HTTPError``.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A response's status code (RFC 9110 §15).
 public struct HTTPStatus: RawRepresentable, Hashable, Sendable, Codable, Comparable, ExpressibleByIntegerLiteral,
     CustomStringConvertible

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The syntax checks of methods, field names and field values (RFC 9110 §5.1, §5.5, §5.6.2).
 package enum HTTPToken {
     /// Whether the text is a token, as methods and field names are.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Text from outside, such as what a server sends, as a log or a terminal may get it: without control characters.
 ///
 /// The one function for everything that is printed. Escape sequences move the cursor, set the title of the window or

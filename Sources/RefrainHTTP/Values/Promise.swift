@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A value that one task waits for and another one delivers.
 ///
 /// The first delivery counts.

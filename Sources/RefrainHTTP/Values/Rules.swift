@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The numbers of the rules that took part in a decision, such as R2 and R15 (see Documentation/Rules.md).
 public struct Rules: OptionSet, Hashable, Sendable {
     /// One bit for each rule: bit 1 is R1.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Which header fields and parameters have secrets as their values, told by the words in their names.
 ///
 /// One rule for what does not cross origins (rule R26), and for what logs, reports and descriptions leave out. It hides
@@ -22,7 +23,7 @@ package enum SecretNames {
     /// Whether a name is made of words for secrets: `X-Api-Key`, `accessToken`, `AWSAccessKeyId`, `sessionid`.
     private static func hasSecretWord(_ name: String) -> Bool {
         let words = words(of: name)
-        let joined = words.joined()
+        let joined = Array(words.joined().utf8)
         return parts.contains { joined.contains($0) }
             || words.contains { word in
                 Self.words.contains(word) || word.hasSuffix("key") && !namesThatEndInKey.contains(word)
@@ -37,28 +38,30 @@ package enum SecretNames {
         var words: [String] = []
         var word = ""
         var follows = false
-        for character in name {
-            guard character.isLetter || character.isNumber else {
+        for scalar in name.unicodeScalars {
+            let properties = scalar.properties
+            guard properties.isAlphabetic || properties.numericType != nil else {
                 if !word.isEmpty { words.append(word) }
                 (word, follows) = ("", false)
                 continue
             }
-            if character.isUppercase, follows, !word.isEmpty {
+            if properties.isUppercase, follows, !word.isEmpty {
                 words.append(word)
                 word = ""
             }
-            word += character.lowercased()
-            follows = character.isLowercase
+            word += properties.lowercaseMapping
+            follows = properties.isLowercase
         }
         if !word.isEmpty { words.append(word) }
         return words
     }
 
     /// Parts of names that name a secret wherever they are.
-    private static let parts = [
-        "secret", "password", "passwd", "passphrase", "passcode", "signature", "credential", "apikey", "accesskey",
-        "privatekey", "keyid", "oauth", "bearer", "jwt", "cookie", "session", "assertion", "clientcert",
-    ]
+    private static let parts =
+        [
+            "secret", "password", "passwd", "passphrase", "passcode", "signature", "credential", "apikey", "accesskey",
+            "privatekey", "keyid", "oauth", "bearer", "jwt", "cookie", "session", "assertion", "clientcert",
+        ] as [StaticString]
 
     /// Words that name a secret by themselves.
     private static let words: Set<String> = [
@@ -116,5 +119,14 @@ extension URLText {
             guard name.endIndex < pair.endIndex, isHidden(name) else { return String(pair) }
             return "\(name)=\(hiddenValue)"
         }.joined(separator: "&")
+    }
+}
+
+extension [UInt8] {
+    /// Whether a text is somewhere in these bytes.
+    fileprivate func contains(_ text: StaticString) -> Bool {
+        text.withUTF8Buffer { text in
+            indices.contains { self[$0...].starts(with: text) }
+        }
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Stores values under integer slots that are reused after removal; access needs no hashing.
 package struct SlotMap<Element> {
     var slots: [Element?] = []

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a transport sends and receives for a request, and what it tells about the connection.
 ///
 /// The bytes contain credentials as they are sent.

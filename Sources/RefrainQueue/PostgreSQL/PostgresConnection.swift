@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #if PostgreSQL
 internal import CLibpq
 
 /// A connection to PostgreSQL by its own library, and the statements that were prepared on it.
 ///
 /// A lost connection is made again by the next call. Not `Sendable`: one thread at a time uses it.
-final class PostgresConnection {
+package final class PostgresConnection {
     private let handle: OpaquePointer?
     private var prepared: [String: String] = [:]
     private var isReady = false
@@ -19,7 +20,7 @@ final class PostgresConnection {
     /// Connects.
     ///
     /// - Parameter text: a URL or the words of libpq, such as `postgres://host/database` or `service=orders`.
-    init(_ text: String) throws(QueueError) {
+    package init(_ text: String) throws(QueueError) {
         handle = PQconnectdb(text)
         guard PQstatus(handle) == CONNECTION_OK else {
             let failure = Self.message(handle)
@@ -51,7 +52,7 @@ final class PostgresConnection {
     }
 
     /// Runs statements without parameters.
-    func run(_ sql: String) throws(QueueError) {
+    package func run(_ sql: String) throws(QueueError) {
         try reconnect()
         try check(PQexec(handle, sql))
     }
@@ -129,16 +130,21 @@ final class PostgresConnection {
 
     /// An array as a parameter.
     static func array(_ elements: [String?]) -> String {
-        let texts = elements.map { element -> String in
-            guard let element else { return "NULL" }
-            var text = "\""
-            for character in element.unicodeScalars {
-                if character == "\"" || character == "\\" { text.unicodeScalars.append("\\") }
-                text.unicodeScalars.append(character)
+        var text: [UInt8] = []
+        for element in elements {
+            text.append(UInt8(ascii: text.isEmpty ? "{" : ","))
+            guard let element else {
+                text += "NULL".utf8
+                continue
             }
-            return text + "\""
+            text.append(UInt8(ascii: "\""))
+            for byte in element.utf8 {
+                if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { text.append(UInt8(ascii: "\\")) }
+                text.append(byte)
+            }
+            text.append(UInt8(ascii: "\""))
         }
-        return "{" + texts.joined(separator: ",") + "}"
+        return elements.isEmpty ? "{}" : String(decoding: text, as: UTF8.self) + "}"
     }
 
     /// Bytes as a parameter.

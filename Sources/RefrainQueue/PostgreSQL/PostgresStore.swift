@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if PostgreSQL
 internal import RefrainCore
 internal import RefrainHTTP
@@ -229,10 +230,12 @@ package final class PostgresStore: QueueStore {
         // A server's text may have a NUL, which PostgreSQL does not store.
         let errors: [String?] = results.map { $0.error?.replacing("\0", with: "") }
         let records: [String?] = results.map { $0.record }
+        // `least` passes over a NULL: without the CASE a request that has ended would stay due, and block its lane.
         return try write(
             results.map { ($0.id, $0.token) },
             """
-            state = u.state, due = least(\(Self.clock)::numeric + u.delay, 9e18)::bigint, token = NULL, owner = NULL, \
+            state = u.state, due = CASE WHEN u.delay IS NOT NULL THEN \
+            least(\(Self.clock)::numeric + u.delay, 9e18)::bigint END, token = NULL, owner = NULL, \
             claims = CASE WHEN u.delay IS NULL THEN t.claims ELSE 0 END, \
             begun = CASE WHEN u.unsent THEN NULL ELSE t.begun END, attempts = t.attempts + u.attempts, \
             status = u.status, error = u.error, changed = \(Self.clock), \
@@ -291,6 +294,7 @@ package final class PostgresStore: QueueStore {
         let (condition, values): (String, [String]) =
             switch selection {
             case .id(let id): ("id = $2::bigint", ["\(id)"])
+            case .unfinished: ("due IS NOT NULL LIMIT 1", [])
             case .outcome(nil, let id, let limit):
                 ("id > $2::bigint ORDER BY id LIMIT $3::bigint", ["\(id)", "\(limit)"])
             case .outcome(let outcome?, let id, let limit):

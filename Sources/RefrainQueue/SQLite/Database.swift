@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CSQLite
 
 /// A database of SQLite, and the statements that were prepared for it.

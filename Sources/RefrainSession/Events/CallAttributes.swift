@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The attributes of a call or an attempt, by the names of OpenTelemetry's conventions for HTTP clients.
 ///
 /// <https://opentelemetry.io/docs/specs/semconv/http/http-spans/>

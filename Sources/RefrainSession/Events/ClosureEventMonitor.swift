@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 
 /// An event monitor made of closures, under Alamofire's names where it has the event.

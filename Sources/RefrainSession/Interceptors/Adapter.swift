@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An adapter made from a closure.
 public struct Adapter: RequestInterceptor {
     /// A closure with a completion.

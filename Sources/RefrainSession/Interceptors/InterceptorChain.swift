@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 
 /// The adapters and the retriers of one request, the session's before its own, with composites taken apart.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Decides whether a request is retried after a failed attempt.
 ///
 /// ```swift

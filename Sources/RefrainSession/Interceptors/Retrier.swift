@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A retrier made from a closure.
 public struct Retrier: RequestInterceptor {
     /// A closure with a completion.

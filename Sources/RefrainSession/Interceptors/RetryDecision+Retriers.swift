@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 
 extension Request {
@@ -94,7 +95,7 @@ final class PendingDecision: Sendable {
 
     private let state = Locked(State())
 
-    /// What a retrier that is no strategy has answered.
+    /// What a retrier that is not a strategy has answered.
     struct Answer {
         /// The decision; nil: the next retrier is asked.
         var decision: RetryDecision?
@@ -102,7 +103,7 @@ final class PendingDecision: Sendable {
         var isRefusal = false
     }
 
-    /// Asks a retrier that is no strategy.
+    /// Asks a retrier that is not a strategy.
     static func answer(
         of retrier: any RequestRetrier,
         to request: Request,
@@ -134,7 +135,7 @@ final class PendingDecision: Sendable {
     /// Keeps the retrier whose retry is not counted; of several the last one counts.
     static func note(_ free: any FreeRetry) { current?.state.withLock { $0 = State(free: free) } }
 
-    /// Keeps that an interceptor does not implement the method, so that its `.doNotRetry` is no decision.
+    /// Keeps that an interceptor does not implement the method, so that its `.doNotRetry` is not a decision.
     static func noteNotImplemented() { current?.state.withLock { $0.isImplemented = false } }
 }
 

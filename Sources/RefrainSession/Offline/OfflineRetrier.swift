@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Waits for the network to return, and then retries without a further delay.
 ///
 /// ```swift

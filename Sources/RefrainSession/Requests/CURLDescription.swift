@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -57,7 +58,7 @@ enum CURLDescription {
         case .file(let path): return ("--data-binary @\(quoted(path))", nil)
         case .bytes(let bytes):
             guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
-                return (standardInput, "standard input: the body, \(bytes.count) bytes that are no text")
+                return (standardInput, "standard input: the body, \(bytes.count) bytes that are not text")
             }
             // Raw: elsewhere a text that begins with an at sign names a file.
             return ("--data-raw \(quoted(text))", nil)

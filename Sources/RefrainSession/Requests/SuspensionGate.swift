@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 
 /// A gate at which tasks wait while a request is suspended, until it is resumed or they are cancelled.

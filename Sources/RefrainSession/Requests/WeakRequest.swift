@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A request that is not kept alive.
 final class WeakRequest<Kind: Request>: @unchecked Sendable {
     // @unchecked Sendable: set once, before others see it; reading a weak reference is safe from any thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import Dispatch
 
 #if canImport(FoundationEssentials)
@@ -90,7 +91,7 @@ extension Request.ContentReading {
     ///   - type: the type of the value.
     ///   - queue: where `completion` is called. Defaults to nil: any thread.
     ///   - preprocessor: changes the bytes before they are used. Defaults to nil: nothing does.
-    ///   - decoder: the decoder. Defaults to a `JSONDecoder` with its standard settings.
+    ///   - decoder: the decoder. Defaults to nil: the session's (``Session/Settings/decoder``).
     ///   - emptyResponses: the responses that may be empty, where the type has a value for them. Defaults to HEAD, 204
     ///     and 205.
     ///   - completion: receives the response.
@@ -101,13 +102,13 @@ extension Request.ContentReading {
         of type: Value.Type = Value.self,
         queue: DispatchQueue? = nil,
         preprocessor: (any Request.DataSerializer.Preprocessor)? = nil,
-        decoder: any Request.DataDecoder = StandardDecoder(),
+        decoder: (any Request.DataDecoder)? = nil,
         emptyResponses: Empty.Rules = .standard,
         completion: @escaping @Sendable (DataResponse<Value, RefrainError>) -> Void
     ) -> Self {
         let serializer = Request.DecodableSerializer<Value>(
             preprocessor: preprocessor,
-            decoder: decoder,
+            decoder: decoder ?? sessionBox.decoder,
             emptyResponses: emptyResponses
         )
         return response(queue: queue, using: serializer, completion: completion)
@@ -162,20 +163,20 @@ extension Request.ContentReading {
     ///   - automaticallyCancelling: whether the cancellation of a task that awaits the value cancels the request.
     ///     Defaults to true.
     ///   - preprocessor: changes the bytes before they are used. Defaults to nil: nothing does.
-    ///   - decoder: the decoder. Defaults to a `JSONDecoder` with its standard settings.
+    ///   - decoder: the decoder. Defaults to nil: the session's (``Session/Settings/decoder``).
     ///   - emptyResponses: the responses that may be empty, where the type has a value for them. Defaults to HEAD, 204
     ///     and 205.
     public func serializingDecodable<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         automaticallyCancelling: Bool = true,
         preprocessor: (any Request.DataSerializer.Preprocessor)? = nil,
-        decoder: any Request.DataDecoder = StandardDecoder(),
+        decoder: (any Request.DataDecoder)? = nil,
         emptyResponses: Empty.Rules = .standard
     ) -> Request.ResponseTask<Value> {
         serializing(
             using: Request.DecodableSerializer(
                 preprocessor: preprocessor,
-                decoder: decoder,
+                decoder: decoder ?? sessionBox.decoder,
                 emptyResponses: emptyResponses
             ),
             automaticallyCancelling: automaticallyCancelling

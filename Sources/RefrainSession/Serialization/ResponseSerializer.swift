@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -151,4 +152,117 @@ extension Request {
             return text
         }
     }
+}
+
+extension Request {
+    /// Decodes the body as a `Decodable` value.
+    public struct DecodableSerializer<Value: Decodable & Sendable>: ResponseSerializer {
+        /// Changes the bytes before they are used, if set.
+        public let preprocessor: (any DataSerializer.Preprocessor)?
+        /// The decoder.
+        public let decoder: any DataDecoder
+        /// The responses that may be empty; requires that the type conforms to ``Empty/Response``.
+        public let emptyResponses: Empty.Rules
+
+        /// Makes the serializer.
+        public init(
+            preprocessor: (any DataSerializer.Preprocessor)? = nil,
+            decoder: any DataDecoder = StandardDecoder(),
+            emptyResponses: Empty.Rules = .standard
+        ) {
+            self.preprocessor = preprocessor
+            self.decoder = decoder
+            self.emptyResponses = emptyResponses
+        }
+
+        /// Returns the decoded value.
+        ///
+        /// - Throws: ``RefrainError/responseSerializationFailed(reason:attempts:)``, with the position in the content
+        ///   and the body.
+        public func serialize(_ response: HTTPResponse) throws -> Value {
+            var bytes = response.content
+            guard !bytes.isEmpty else { return try emptyValue(response) }
+            bytes = try preprocessor.apply(to: bytes)
+            do {
+                return try decoder.decode(Value.self, from: bytes)
+            } catch {
+                let path = (error as? DecodingError)?.position ?? ""
+                throw RefrainError.responseSerializationFailed(
+                    reason: .decodingFailed(error: error, path: path, body: Array(bytes))
+                )
+            }
+        }
+
+        private func emptyValue(_ response: HTTPResponse) throws -> Value {
+            guard emptyResponses.allow(response) else {
+                throw RefrainError.responseSerializationFailed(reason: .inputDataNilOrZeroLength)
+            }
+            guard let empty = (Value.self as? any Empty.Response.Type)?.emptyValue() as? Value else {
+                throw RefrainError.responseSerializationFailed(reason: .invalidEmptyResponse(type: "\(Value.self)"))
+            }
+            return empty
+        }
+    }
+}
+
+extension DecodingError {
+    /// The position of the error in the content, such as `users[3].name`.
+    var position: String {
+        let context: Context
+        var last: (any CodingKey)?
+        switch self {
+        case .typeMismatch(_, let found), .valueNotFound(_, let found), .dataCorrupted(let found): context = found
+        case .keyNotFound(let key, let found): (context, last) = (found, key)
+        @unknown default: return ""
+        }
+        return (context.codingPath + (last.map { [$0] } ?? [])).reduce(into: "") { path, key in
+            if let index = key.intValue {
+                path += "[\(index)]"
+            } else {
+                path += path.isEmpty ? key.stringValue : ".\(key.stringValue)"
+            }
+        }
+    }
+}
+
+extension Request.DataSerializer {
+    /// Changes the bytes of a response before they are serialized.
+    public protocol Preprocessor: Sendable {
+        /// Returns the bytes to serialize.
+        ///
+        /// - Throws: an error, which fails the request with
+        ///   ``RefrainError/ResponseSerializationFailureReason/customSerializationFailed(error:body:)``.
+        func preprocess(_ data: Data) throws -> Data
+    }
+
+    /// Changes nothing.
+    public struct Passthrough: Preprocessor {
+        /// Makes the preprocessor.
+        public init() {}
+
+        /// Returns the bytes.
+        public func preprocess(_ data: Data) -> Data { data }
+    }
+
+    /// Drops the `)]}',\n` that Google's services put before their JSON, so that no page can load it as a script.
+    public struct GoogleXSSI: Preprocessor {
+        /// Makes the preprocessor.
+        public init() {}
+
+        /// Returns the bytes after the prefix, or all of them if there is none.
+        public func preprocess(_ data: Data) -> Data {
+            let prefix = Data(")]}',\n".utf8)
+            return data.starts(with: prefix) ? Data(data.dropFirst(prefix.count)) : data
+        }
+    }
+}
+
+extension Request.DataSerializer.Preprocessor where Self == Request.DataSerializer.Passthrough {
+    /// Changes nothing.
+    public static var passthrough: Self { Self() }
+}
+
+extension Request.DataSerializer.Preprocessor where Self == Request.DataSerializer.GoogleXSSI {
+    /// Drops the prefix of the JSON of Google's services.
+    public static var googleXSSI: Self { Self() }
 }

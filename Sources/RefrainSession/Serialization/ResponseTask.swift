@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension Request {
     /// The future value of a request's response, as `serializingDecodable(_:)` and its siblings return it.
     ///

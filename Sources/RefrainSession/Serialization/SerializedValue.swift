@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 
 /// Serializes the response of each attempt once, and keeps the last value.

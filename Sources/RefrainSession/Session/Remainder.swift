@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The rest of the pipeline, for a stage that needs a loader after it.
 struct Remainder: IdentifiableLoader {
     let pipeline: RequestPipeline

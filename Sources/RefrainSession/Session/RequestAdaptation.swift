@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 
 /// Makes the request of one attempt: waits while the request is suspended, and runs the adapters.

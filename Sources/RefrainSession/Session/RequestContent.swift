@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a session's method adds to a request before the request modifier: parameters or a body.
 protocol RequestContent: Sendable {
     /// Whether code of the caller's takes part, which may give another result the next time.

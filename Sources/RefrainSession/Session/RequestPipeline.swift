@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 
 /// The pipeline of a session's request: its steps in order, with the reason for the position of each.
 ///
 /// ```text
-/// admit → coalesce → redirect { retry { adapt → authenticate → limit → resume → send → validate → decode } }
+/// admit → coalesce → redirect { retry { adapt → authenticate → pace → limit → resume → send → validate → decode } }
 /// ```
 ///
 /// Every attempt of every request takes these steps, whichever features are on; a step that has nothing to do passes
@@ -85,31 +86,34 @@ final class RequestPipeline: Sendable {
     private func attempt(_ request: HTTPRequest, _ owner: Request) async -> AttemptOutcome {
         switch await RequestAdaptation.prepare(request, of: owner, in: self) {
         case .success(let attempt):
-            let result = attempt.end(with: await limit(attempt.sent, owner), of: owner, in: self)
+            let result = attempt.end(with: await pace(attempt.sent, owner), of: owner, in: self)
             return await inspect(result, attempt.adapted, of: request, owner)
         case .failure(let error): return AttemptOutcome(.failure(error))
         }
     }
 
-    // 6. Limit. Inside of retries: the slot is free during back-off. The pacer goes before the throttle: a request that
-    //    is held takes no slot.
-    private func limit(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
-        guard let pacer else { return await throttle(request, owner) }
-        return await pacer.load(request, next: Remainder(pipeline: self) { await self.throttle($0, owner) })
+    // 6. Pace. Inside of retries: each attempt has a turn, and a refusal that names a time holds the next ones. Before
+    //    the limit: a request that is held takes no slot.
+    private func pace(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
+        if let error = await pacer?.waitForTurn(of: request) { return .failure(error) }
+        let result = await limit(request, owner)
+        pacer?.note(result, of: request)
+        return result
     }
 
-    private func throttle(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
+    // 7. Limit. Inside of retries: the slot is free during back-off.
+    private func limit(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
         guard let throttle else { return await resume(request, owner) }
         return await throttle.load(request, next: Remainder(pipeline: self) { await self.resume($0, owner) })
     }
 
-    // 7. Resume. Inside of the limit: each part of a download is an exchange like any other.
+    // 8. Resume. Inside of the limit: each part of a download is an exchange like any other. The bodies whose progress
+    //    is watched are counted next to the transport.
     private func resume(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
         guard request.download != nil else { return await send(request, owner) }
         return await resume.load(request, next: Remainder(pipeline: self) { await self.send($0, owner) })
     }
 
-    // 8. Send. The bodies whose progress is watched are counted next to the transport.
     private func send(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
         await BodyProgress.send(request, for: owner, through: transport)
     }

@@ -1,5 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 public import Dispatch
 internal import RefrainCore
+public import RefrainHTTP
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 /// Makes requests, which share a chain to a transport, interceptors and monitors.
 ///
@@ -34,6 +42,13 @@ public final class Session: Sendable {
         public var clocks = RetryClocks.system
         /// Where jitter comes from.
         public var random = RandomSource.shared
+        /// Decodes the values of requests that name no decoder of their own.
+        ///
+        /// By default a `JSONDecoder` decodes them, on the task that awaits the value. Foundation's takes about 50 µs
+        /// for 1 KB of JSON on Linux, twice as long as all else that a request costs. Where that matters, people use
+        /// IkigaJSON, or ZippyJSON on Apple platforms: make its decoder conform to ``Request/DataDecoder``, and set it
+        /// here.
+        public var decoder: any Request.DataDecoder = StandardDecoder()
         /// Whether a request starts when its response is read; if false, it waits for ``Request/resume()``.
         public var startsRequestsImmediately = true
 
@@ -84,6 +99,7 @@ public final class Session: Sendable {
         pipeline = RequestPipeline(settings, before: loader)
         box = SessionBox(
             monitors: eventMonitors,
+            decoder: settings.decoder,
             startsRequestsImmediately: settings.startsRequestsImmediately
         )
         base = nil
@@ -181,5 +197,471 @@ public final class Session: Sendable {
     /// They, and later requests, fail with ``RefrainError/sessionInvalidated(error:)``.
     public func invalidate(dueTo error: (any Error)? = nil) {
         box.invalidate(because: .sessionInvalidated(error: error))
+    }
+}
+
+extension Session {
+    /// Changes a request before it is used.
+    public typealias RequestModifier = @Sendable (inout HTTPRequest) throws -> Void
+
+    /// Makes a request from a URL: text, a `URL`, or any ``URLConvertible``.
+    ///
+    /// - Parameters:
+    ///   - url: the URL. An invalid URL fails the request with ``RefrainError/invalidURL(error:)``.
+    ///   - method: the method. Defaults to GET.
+    ///   - parameters: the parameters, encoded by `encoding`.
+    ///   - encoding: the encoding and the destination of the parameters.
+    ///   - headers: the header fields.
+    ///   - interceptor: adapts and retries this request, after the session's interceptor.
+    ///   - shouldAutomaticallyResume: whether the request starts when its response is read. Defaults to nil:
+    ///     ``Settings/startsRequestsImmediately``.
+    ///   - requestModifier: changes the request before it is used, for example sets its deadline.
+    public func request(
+        _ url: some URLConvertible,
+        method: HTTPMethod = .get,
+        parameters: Parameters? = nil,
+        encoding: any ParameterEncoding = URLEncoding.default,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> DataRequest {
+        let content = ParameterContent(parameters: parameters, encoding: encoding)
+        let original = RequestFactory(url, method, headers, content, requestModifier)
+        return adopting(
+            DataRequest(original, interceptors: interceptorChain(with: interceptor), session: box),
+            shouldAutomaticallyResume
+        )
+    }
+
+    // Parameters are Encodable, too; where both forms fit, they are not encoded as any value would be.
+    /// Makes a request from a URL, with parameters that are `Encodable`.
+    @_disfavoredOverload
+    public func request<Value: Encodable & Sendable>(
+        _ url: some URLConvertible,
+        method: HTTPMethod = .get,
+        parameters: Value? = nil,
+        encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> DataRequest {
+        let content = EncodableContent(value: parameters, encoder: encoder)
+        let original = RequestFactory(url, method, headers, content, requestModifier)
+        return adopting(
+            DataRequest(original, interceptors: interceptorChain(with: interceptor), session: box),
+            shouldAutomaticallyResume
+        )
+    }
+
+    /// Makes a request from an `HTTPRequest`, or anything that can be made into one.
+    public func request(
+        _ request: some RequestConvertible,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> DataRequest {
+        adopting(
+            DataRequest(RequestFactory(request), interceptors: interceptorChain(with: interceptor), session: box),
+            shouldAutomaticallyResume
+        )
+    }
+
+    /// The interceptors of a request, the session's first.
+    func interceptorChain(with interceptor: (any RequestInterceptor)?) -> InterceptorChain {
+        interceptor == nil ? interceptorChain : InterceptorChain(session: self.interceptor, request: interceptor)
+    }
+
+    /// Registers a request, or ends it if the session was invalidated.
+    func adopting<Kind: Request>(_ request: Kind, _ shouldAutomaticallyResume: Bool? = nil) -> Kind {
+        if let shouldAutomaticallyResume { request.startsImmediately = shouldAutomaticallyResume }
+        request.refreshes = refreshes
+        let invalidation = box.adopt(request)
+        request.watcher?.requestDidCreate(request)
+        if let invalidation { request.cancel(because: invalidation) }
+        return request
+    }
+}
+
+extension Session {
+    /// Downloads a URL into the file at a path, as the form that takes a file URL does.
+    public func download(
+        _ url: some URLConvertible,
+        method: HTTPMethod = .get,
+        headers: HTTPHeaders? = nil,
+        to path: String,
+        interceptor: (any RequestInterceptor)? = nil
+    ) -> DownloadRequest {
+        download(url, method: method, headers: headers, to: URL(filePath: path), interceptor: interceptor)
+    }
+
+    /// Downloads a request into the file at a path, as the form that takes a file URL does.
+    public func download(
+        _ request: some RequestConvertible,
+        to path: String,
+        interceptor: (any RequestInterceptor)? = nil
+    ) -> DownloadRequest {
+        download(request, to: URL(filePath: path), interceptor: interceptor)
+    }
+}
+
+extension Session {
+    /// Sends bytes in memory.
+    public func upload(
+        _ data: Data,
+        to url: some URLConvertible,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest {
+        upload(
+            .bytes(data, contentType: nil),
+            to: url,
+            method: method,
+            headers: headers,
+            interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume,
+            requestModifier: requestModifier
+        )
+    }
+
+    /// Uploads a local file, which each attempt reads again without loading it into memory.
+    ///
+    /// - Parameters:
+    ///   - fileURL: the file. An unreadable file fails the request with `HTTPError.Code.fileDoesNotExist` or another
+    ///     code of local files.
+    ///   - url: the URL.
+    ///   - method: the method. Defaults to POST.
+    ///   - headers: the header fields.
+    ///   - interceptor: adapts and retries this request, after the session's interceptor.
+    ///   - shouldAutomaticallyResume: whether the request starts when its response is read. Defaults to nil:
+    ///     ``Settings/startsRequestsImmediately``.
+    ///   - requestModifier: changes the request before it is used.
+    public func upload(
+        _ fileURL: URL,
+        to url: some URLConvertible,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest {
+        upload(
+            .file(fileURL.path(percentEncoded: false)),
+            to: url,
+            method: method,
+            headers: headers,
+            interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume,
+            requestModifier: requestModifier
+        )
+    }
+
+    /// Sends any body: `HTTPBody.stream(length:contentType:_:)`, or one that can be read only once.
+    public func upload(
+        _ body: HTTPBody,
+        to url: some URLConvertible,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest {
+        let original = RequestFactory(url, method, headers, BodyContent(body: body), requestModifier)
+        return uploading(original, interceptor, shouldAutomaticallyResume)
+    }
+
+    /// Makes and registers an upload.
+    func uploading(
+        _ original: RequestFactory,
+        _ interceptor: (any RequestInterceptor)?,
+        _ shouldAutomaticallyResume: Bool?
+    ) -> UploadRequest {
+        adopting(
+            UploadRequest(original, interceptors: interceptorChain(with: interceptor), session: box),
+            shouldAutomaticallyResume
+        )
+    }
+
+    /// Uploads a multipart form; files are read while they are sent, whatever their size.
+    ///
+    /// - Parameters:
+    ///   - parts: the parts. An invalid part, or a file that does not exist, fails the request with
+    ///     ``RefrainError/createRequestFailed(error:)``.
+    ///   - url: the URL.
+    ///   - method: the method. Defaults to POST.
+    ///   - headers: the header fields.
+    ///   - interceptor: adapts and retries this request, after the session's interceptor.
+    ///   - shouldAutomaticallyResume: whether the request starts when its response is read. Defaults to nil:
+    ///     ``Settings/startsRequestsImmediately``.
+    ///   - requestModifier: changes the request before it is used.
+    public func upload(
+        multipartFormData parts: [HTTPBody.Part],
+        to url: some URLConvertible,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest {
+        let content = MultipartContent(body: Result { try .multipart(parts) })
+        let original = RequestFactory(url, method, headers, content, requestModifier)
+        return uploading(original, interceptor, shouldAutomaticallyResume)
+    }
+}
+
+extension Session {
+    /// Downloads a URL to a file.
+    ///
+    /// - Parameters:
+    ///   - url: the URL.
+    ///   - method: the method. Only a GET can be resumed; other methods start over, if they may be repeated.
+    ///   - parameters: the parameters, encoded by `encoding`.
+    ///   - encoding: the encoding and the destination of the parameters.
+    ///   - headers: the header fields.
+    ///   - fileURL: the file to create or replace. Its folder must exist.
+    ///   - interceptor: adapts and retries this request, after the session's interceptor.
+    ///   - shouldAutomaticallyResume: whether the request starts when its response is read. Defaults to nil:
+    ///     ``Settings/startsRequestsImmediately``.
+    ///   - requestModifier: changes the request before it is used.
+    public func download(
+        _ url: some URLConvertible,
+        method: HTTPMethod = .get,
+        parameters: Parameters? = nil,
+        encoding: any ParameterEncoding = URLEncoding.default,
+        headers: HTTPHeaders? = nil,
+        to fileURL: URL,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> DownloadRequest {
+        let content = ParameterContent(parameters: parameters, encoding: encoding)
+        let original = RequestFactory(url, method, headers, content, requestModifier)
+        return downloading(original, to: .file(fileURL), interceptor, shouldAutomaticallyResume)
+    }
+
+    // As for requests: ``Parameters`` are not encoded as any value would be.
+    /// Fetches a URL into a file, with parameters that are `Encodable`.
+    @_disfavoredOverload
+    public func download<Value: Encodable & Sendable>(
+        _ url: some URLConvertible,
+        method: HTTPMethod = .get,
+        parameters: Value? = nil,
+        encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
+        headers: HTTPHeaders? = nil,
+        to fileURL: URL,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> DownloadRequest {
+        let content = EncodableContent(value: parameters, encoder: encoder)
+        let original = RequestFactory(url, method, headers, content, requestModifier)
+        return downloading(original, to: .file(fileURL), interceptor, shouldAutomaticallyResume)
+    }
+
+    /// Downloads the response to an `HTTPRequest`, or to any value that converts to one, to a file.
+    public func download(
+        _ request: some RequestConvertible,
+        to fileURL: URL,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> DownloadRequest {
+        downloading(RequestFactory(request), to: .file(fileURL), interceptor, shouldAutomaticallyResume)
+    }
+
+    /// Makes and registers a download.
+    func downloading(
+        _ original: RequestFactory,
+        to target: DownloadRequest.Target,
+        resuming resumption: ResumeData? = nil,
+        _ interceptor: (any RequestInterceptor)?,
+        _ shouldAutomaticallyResume: Bool? = nil
+    ) -> DownloadRequest {
+        let chain = interceptorChain(with: interceptor)
+        let request = DownloadRequest(original, to: target, resuming: resumption, interceptors: chain, session: box)
+        return adopting(request, shouldAutomaticallyResume)
+    }
+}
+
+extension Session {
+    /// Downloads a URL to a file that is chosen when the download is complete.
+    ///
+    /// ```swift
+    /// let destination: DownloadRequest.Destination = { _, response in
+    ///     (folder.appending(path: "image.png"), [.createIntermediateDirectories, .removePreviousFile])
+    /// }
+    /// let saved = try await session.download(url, to: destination).validate().serializingDownloadedFileURL().value
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - url: the URL.
+    ///   - method: the method. Only a GET can be resumed; other methods start over, if they may be repeated.
+    ///   - parameters: the parameters, encoded by `encoding`.
+    ///   - encoding: the encoding and the destination of the parameters.
+    ///   - headers: the header fields.
+    ///   - interceptor: adapts and retries this request, after the session's interceptor.
+    ///   - shouldAutomaticallyResume: whether the request starts when its response is read. Defaults to nil:
+    ///     ``Settings/startsRequestsImmediately``.
+    ///   - requestModifier: changes the request of each attempt before it is used.
+    ///   - destination: chooses the file. Defaults to nil: a temporary file, which the caller removes.
+    public func download(
+        _ url: some URLConvertible,
+        method: HTTPMethod = .get,
+        parameters: Parameters? = nil,
+        encoding: any ParameterEncoding = URLEncoding.default,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil,
+        to destination: DownloadRequest.Destination? = nil
+    ) -> DownloadRequest {
+        let content = ParameterContent(parameters: parameters, encoding: encoding)
+        let original = RequestFactory(url, method, headers, content, requestModifier)
+        return downloading(original, to: .chosen(destination), interceptor, shouldAutomaticallyResume)
+    }
+
+    // As for requests: ``Parameters`` are not encoded as any value would be.
+    /// Downloads a URL to a file that is chosen later, with parameters that are `Encodable`.
+    @_disfavoredOverload
+    public func download<Value: Encodable & Sendable>(
+        _ url: some URLConvertible,
+        method: HTTPMethod = .get,
+        parameters: Value? = nil,
+        encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil,
+        to destination: DownloadRequest.Destination? = nil
+    ) -> DownloadRequest {
+        let content = EncodableContent(value: parameters, encoder: encoder)
+        let original = RequestFactory(url, method, headers, content, requestModifier)
+        return downloading(original, to: .chosen(destination), interceptor, shouldAutomaticallyResume)
+    }
+
+    /// Downloads the response to any value that converts to an `HTTPRequest` to a file that is chosen later.
+    public func download(
+        _ request: some RequestConvertible,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        to destination: DownloadRequest.Destination? = nil
+    ) -> DownloadRequest {
+        downloading(RequestFactory(request), to: .chosen(destination), interceptor, shouldAutomaticallyResume)
+    }
+
+    /// Goes on with a download that was cancelled with ``DownloadRequest/cancel(producingResumeData:)``.
+    ///
+    /// It requests the rest with `Range` and `If-Range` (RFC 9110 §13.1.5, §14.2), and starts over if the content has
+    /// changed or the bytes are gone. Data of another kind fails the request with
+    /// ``RefrainError/createRequestFailed(error:)``.
+    ///
+    /// - Parameters:
+    ///   - data: the ``DownloadRequest/resumeData``. It contains no credentials; pass an interceptor that adds them.
+    ///   - fileURL: the file to create or replace, on the volume of the first download's file.
+    ///   - interceptor: adapts and retries this request, after the session's interceptor.
+    public func download(
+        resumingWith data: Data,
+        to fileURL: URL,
+        interceptor: (any RequestInterceptor)? = nil
+    ) -> DownloadRequest {
+        resuming(data, to: .file(fileURL), interceptor)
+    }
+
+    /// Goes on with a cancelled download, to a file that is chosen when it is complete.
+    ///
+    /// - Parameters:
+    ///   - data: the ``DownloadRequest/resumeData``. It contains no credentials; pass an interceptor that adds them.
+    ///   - interceptor: adapts and retries this request, after the session's interceptor.
+    ///   - destination: chooses the file. Defaults to nil: a temporary file, which the caller removes.
+    public func download(
+        resumingWith data: Data,
+        interceptor: (any RequestInterceptor)? = nil,
+        to destination: DownloadRequest.Destination? = nil
+    ) -> DownloadRequest { resuming(data, to: .chosen(destination), interceptor) }
+
+    private func resuming(
+        _ data: Data,
+        to target: DownloadRequest.Target,
+        _ interceptor: (any RequestInterceptor)?
+    ) -> DownloadRequest {
+        let resumption = Result { try ResumeData(decoding: data) }
+        let original = RequestFactory(ResumedRequest(resumption: resumption))
+        return downloading(original, to: target, resuming: try? resumption.get(), interceptor)
+    }
+}
+
+private struct ResumedRequest: Session.RequestConvertible {
+    let resumption: Result<ResumeData, any Error>
+
+    func asHTTPRequest() throws -> HTTPRequest { try resumption.get().request() }
+}
+
+extension HTTPLoader {
+    /// Resets the loader, and leaves `group` when no request is in flight.
+    ///
+    /// ```swift
+    /// let group = DispatchGroup()
+    /// loader.reset(with: group)
+    /// group.notify(queue: .main) { print("no request is in flight") }
+    /// ```
+    public func reset(with group: DispatchGroup) {
+        group.enter()
+        reset { group.leave() }
+    }
+}
+
+extension Session {
+    /// Uploads bytes in memory as the body of a request, or of any value that converts to one.
+    public func upload(
+        _ data: Data,
+        with request: some RequestConvertible,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest {
+        upload(
+            .data(data),
+            with: request,
+            interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume
+        )
+    }
+
+    /// Uploads a local file as the body of a request, or of any value that converts to one.
+    public func upload(
+        _ fileURL: URL,
+        with request: some RequestConvertible,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest {
+        upload(
+            .file(fileURL.path(percentEncoded: false)),
+            with: request,
+            interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume
+        )
+    }
+
+    /// Uploads any body as that of a request, or of any value that converts to one.
+    public func upload(
+        _ body: HTTPBody,
+        with request: some RequestConvertible,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest {
+        let original = RequestFactory(CompletedRequest(request: request, body: body))
+        return uploading(original, interceptor, shouldAutomaticallyResume)
+    }
+}
+
+private struct CompletedRequest<Base: Session.RequestConvertible>: Session.RequestConvertible {
+    let request: Base
+    let body: HTTPBody
+
+    func asHTTPRequest() throws -> HTTPRequest {
+        var request = try request.asHTTPRequest()
+        request.body = body
+        return request
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 internal import Synchronization
 
@@ -13,6 +14,8 @@ final class SessionBox: @unchecked Sendable {
     let monitor: any EventMonitor
     /// Whether the monitor has listeners.
     let isWatched: Bool
+    /// Decodes the values of requests that name no decoder of their own.
+    let decoder: any Request.DataDecoder
     /// Whether a request starts when its response is read.
     let startsRequestsImmediately: Bool
 
@@ -26,7 +29,8 @@ final class SessionBox: @unchecked Sendable {
         var isEnded = false
     }
 
-    init(monitors: [any EventMonitor], startsRequestsImmediately: Bool) {
+    init(monitors: [any EventMonitor], decoder: any Request.DataDecoder, startsRequestsImmediately: Bool) {
+        self.decoder = decoder
         monitor = CompositeEventMonitor(monitors: monitors)
         isWatched = !monitors.isEmpty
         self.startsRequestsImmediately = startsRequestsImmediately

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The frame of every picture that the package draws: storms and the attempts of requests.
 ///
 /// A rounded page with its colours on light and on dark.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The simulation's own random numbers: the same on every machine, for the same seed.
 struct Chance {
     private var state: UInt64

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A point of virtual time at which something happens.
 struct SimulationEvent {
     /// Nanoseconds of virtual time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Values at reused indices; a serial number distinguishes a value from earlier ones of its index.
 struct SlotTable<Value> {
     private var values: [Value?] = []

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 
 /// Counts what happens in a storm, by intervals of virtual time.
@@ -46,7 +47,7 @@ struct Recorder {
         tierSends = Array(repeating: 0, count: storm.server.depth)
     }
 
-    /// A round number of seconds of which there are at most 300 in the storm.
+    /// A round number of seconds that divides the storm into at most 300 steps.
     private static func interval(of duration: Duration) -> Int64 {
         var unit: Int64 = 100_000_000
         while true {

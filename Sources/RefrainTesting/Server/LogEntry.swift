@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import RefrainHTTP
+
 extension FaultServer {
     /// A request that the server received.
     ///
@@ -59,32 +62,66 @@ extension FaultServer {
         }
 
         var json: String {
-            let pairs = headers.map { "[" + $0.map(JSONText.string).joined(separator: ",") + "]" }
-            return "{\"connection\":\(connection),\"number\":\(number),\"method\":\(JSONText.string(method)),"
-                + "\"path\":\(JSONText.string(path)),\"headers\":[\(pairs.joined(separator: ","))],"
-                + "\"body_length\":\(bodyLength),\"body_sha256\":\(bodySHA256.map(JSONText.string) ?? "null"),"
+            let pairs = headers.map { "[" + $0.map(JSONText.quoted).joined(separator: ",") + "]" }
+            return "{\"connection\":\(connection),\"number\":\(number),\"method\":\(JSONText.quoted(method)),"
+                + "\"path\":\(JSONText.quoted(path)),\"headers\":[\(pairs.joined(separator: ","))],"
+                + "\"body_length\":\(bodyLength),\"body_sha256\":\(bodySHA256.map(JSONText.quoted) ?? "null"),"
                 + "\"complete\":\(complete),\"time\":\(time),\"unix_time\":\(unixTime),"
-                + "\"ended\":\(ended.map { JSONText.string($0.rawValue) } ?? "null")}"
+                + "\"ended\":\(ended.map { JSONText.quoted($0.rawValue) } ?? "null")}"
         }
     }
 }
 
-enum JSONText {
-    /// A JSON string with its quotes (RFC 8259 §7).
-    static func string(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            case "\u{0}"..<"\u{20}":
-                result += "\\u00" + Hex.text(of: [UInt8(truncatingIfNeeded: scalar.value)])
-            default: result.unicodeScalars.append(scalar)
+/// The requests received, in order.
+final class RequestLog: Sendable {
+    private struct State {
+        var entries: [FaultServer.LogEntry] = []
+        /// The number of the first remaining entry.
+        var first = 0
+    }
+
+    private let state = Observed(State())
+    private let limit: Int
+
+    init(limit: Int) { self.limit = max(1, limit) }
+
+    var entries: [FaultServer.LogEntry] { state.withLock { $0.entries } }
+
+    func count(where matches: (FaultServer.LogEntry) -> Bool) -> Int {
+        entries.reduce(0) { $0 + (matches($1) ? 1 : 0) }
+    }
+
+    /// Returns when this many entries match, or when the calling task is cancelled.
+    func entries(atLeast count: Int, where matches: @escaping @Sendable (FaultServer.LogEntry) -> Bool) async {
+        await state.wait { $0.entries.count { matches($0) } >= count }
+    }
+
+    /// Adds an entry and returns its number, for ``update(_:_:)``.
+    func append(_ entry: FaultServer.LogEntry) -> Int {
+        state.withLock { state in
+            if state.entries.count >= limit {
+                // Removes half of the entries at a time, so that the cost per entry is constant.
+                let surplus = max(1, limit / 2)
+                state.entries.removeFirst(surplus)
+                state.first += surplus
             }
+            state.entries.append(entry)
+            return state.first + state.entries.count - 1
         }
-        return result + "\""
+    }
+
+    func update(_ number: Int, _ change: (inout FaultServer.LogEntry) -> Void) {
+        state.withLock { state in
+            let index = number - state.first
+            guard state.entries.indices.contains(index) else { return }
+            change(&state.entries[index])
+        }
+    }
+
+    func clear() {
+        state.withLock { state in
+            state.first += state.entries.count
+            state.entries.removeAll()
+        }
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension FaultServer {
     /// A request, as passed to a script.
     public struct Request: Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension FaultServer {
     /// A path with built-in behaviour.
     public struct CatalogueEntry: Sendable, Equatable {

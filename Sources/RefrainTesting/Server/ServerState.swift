@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 
 /// The state that all connections of a server share.
@@ -10,6 +11,7 @@ final class ServerState: Sendable {
         var instants: [String: Double] = [:]
         var digests: [String: String] = [:]
         var executions: [String: Execution] = [:]
+        var buckets: [String: TokenBucket] = [:]
         var others: [FaultServer.Mode: FaultServer] = [:]
         var isStopped = false
     }
@@ -70,6 +72,34 @@ final class ServerState: Sendable {
         return (increment("\(name) window \(window)"), max(0, (window + 1) * length - age))
     }
 
+    /// Takes from several buckets, or from none of them.
+    ///
+    /// - Returns: the seconds until all of it can be taken, zero where it was; and for each bucket what is left, with
+    ///   the seconds until it is full.
+    func take(
+        _ name: String,
+        _ draws: [TokenBucket.Draw]
+    ) -> (wait: Double, buckets: [(left: Double, untilFull: Double)]) {
+        let now = elapsed
+        return state.withLock { state in
+            var wait = 0.0
+            var buckets = draws.map { draw in
+                var bucket = state.buckets[name + draw.name] ?? TokenBucket(left: draw.capacity, time: now)
+                bucket.refill(draw, at: now)
+                wait = max(wait, (draw.amount - bucket.left) / draw.perSecond)
+                return bucket
+            }
+            for (index, draw) in draws.enumerated() {
+                if wait <= 0 { buckets[index].left -= draw.amount }
+                state.buckets[name + draw.name] = buckets[index]
+            }
+            let states = zip(buckets, draws).map {
+                (left: $0.left, untilFull: max(0, ($1.limit / 20 - $0.left) / $1.perSecond))
+            }
+            return (max(0, wait), states)
+        }
+    }
+
     /// A digest that is computed once per name.
     func digest(_ name: String, compute: () -> String) -> String {
         if let known = state.withLock({ $0.digests[name] }) { return known }
@@ -104,6 +134,7 @@ final class ServerState: Sendable {
             state.counters.removeAll()
             state.instants.removeAll()
             state.executions.removeAll()
+            state.buckets.removeAll()
         }
         log.clear()
     }

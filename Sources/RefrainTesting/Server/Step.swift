@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension FaultServer {
     /// One action of the server for a request, in the order of the script.
     ///

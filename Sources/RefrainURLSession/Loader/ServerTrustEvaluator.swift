@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if canImport(Security)
 internal import CryptoKit
 internal import Foundation

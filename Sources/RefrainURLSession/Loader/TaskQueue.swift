@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
 
 /// A serial queue for calls that make, start or cancel URLSession tasks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainHTTP
 
 /// What URLSession reports as sent, and the number of bytes that follows from it.

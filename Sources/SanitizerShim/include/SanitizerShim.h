@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef SANITIZER_SHIM_H
 #define SANITIZER_SHIM_H
 

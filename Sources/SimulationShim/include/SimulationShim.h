@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef REFRAIN_SIMULATION_SHIM_H
 #define REFRAIN_SIMULATION_SHIM_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Follows `#if` … `#endif` and says whether a line may be compiled on Linux with glibc.
 ///
 /// A condition that it cannot judge counts as possible, so that a rule is never escaped by an unusual condition.

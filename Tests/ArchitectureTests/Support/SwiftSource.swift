@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A Swift file, read just closely enough to ask what it imports.
 struct SwiftSource: Sendable {
     /// The lines with comments and the contents of string literals blanked out; line numbers are kept.

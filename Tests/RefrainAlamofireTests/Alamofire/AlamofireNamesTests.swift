@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import RefrainAlamofire
 import RefrainTesting
@@ -9,7 +10,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Alamofire's names")
+@Suite("Alamofire's names", .timeLimit(.minutes(10)))
 struct AlamofireNamesTests {
     private let server: FaultServer
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainAlamofire
 import RefrainTesting
 import Synchronization
@@ -10,7 +11,7 @@ import Foundation
 #endif
 
 /// Listings of the articles that people come from, as they are spelled there.
-@Suite("The articles' own code")
+@Suite("The articles' own code", .timeLimit(.minutes(10)))
 struct ArticleListingsTests {
     private let server: FaultServer
 

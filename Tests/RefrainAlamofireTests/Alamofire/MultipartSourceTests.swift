@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainAlamofire
 import RefrainTesting
 import Testing
@@ -30,7 +31,7 @@ private final class Bytes: HTTPBody.ByteSource {
     }
 }
 
-@Suite("Parts of forms from sources")
+@Suite("Parts of forms from sources", .timeLimit(.minutes(10)))
 struct MultipartSourceTests {
     private let server: FaultServer
 

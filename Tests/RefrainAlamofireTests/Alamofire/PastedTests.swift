@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import RefrainAlamofire
 import RefrainTesting
@@ -10,7 +11,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Types as they are written for Alamofire")
+@Suite("Types as they are written for Alamofire", .timeLimit(.minutes(10)))
 struct PastedTests {
     private let server: FaultServer
 

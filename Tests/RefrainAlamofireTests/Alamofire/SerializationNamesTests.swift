@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainAlamofire
 import RefrainTesting
 import Testing
@@ -8,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Alamofire's serializers and encoders")
+@Suite("Alamofire's serializers and encoders", .timeLimit(.minutes(10)))
 struct SerializationNamesTests {
     private let server: FaultServer
 

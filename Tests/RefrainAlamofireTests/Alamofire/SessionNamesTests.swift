@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import RefrainAlamofire
 import RefrainTesting
@@ -10,7 +11,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Alamofire's sessions, monitors of a request, reachability")
+@Suite("Alamofire's sessions, monitors of a request, reachability", .timeLimit(.minutes(10)))
 struct SessionNamesTests {
     private let server: FaultServer
     private let other: FaultServer

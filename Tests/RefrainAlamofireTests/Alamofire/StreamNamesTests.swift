@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import RefrainAlamofire
 import RefrainTesting
@@ -10,7 +11,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Alamofire's streams, compression and redirects")
+@Suite("Alamofire's streams, compression and redirects", .timeLimit(.minutes(10)))
 struct StreamNamesTests {
     private let server: FaultServer
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import RefrainAlamofire
 import RefrainTesting
@@ -62,7 +63,7 @@ private final class Recorder: PluginType {
     }
 }
 
-@Suite("Moya's provider")
+@Suite("Moya's provider", .timeLimit(.minutes(10)))
 struct MoyaTests {
     private let server: FaultServer
     private let recorder = Recorder()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Testing
 
 @testable import RefrainCLI
@@ -24,7 +25,7 @@ struct Typed: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite("Completions")
+@Suite("Completions", .timeLimit(.minutes(10)))
 struct CompletionTests {
     @Test("every option of every command is in the script of every shell", arguments: Shell.allCases)
     func scriptsAreComplete(shell: Shell) {
@@ -80,7 +81,7 @@ struct CompletionTests {
         let program = try #require(Executable.installed("fish"))
         let script = try ScratchFile(Completions.script(for: .fish))
         defer { script.remove() }
-        let command = "source \(script.path); complete -C \(Completions.quoted(typed.line))"
+        let command = "source \(script.path); complete -C \(ShellText.inQuotes(typed.line))"
         let ended = try await Executable.run(["--no-config", "-c", command], inPlainLocale: program)
         #expect(ended.errors.isEmpty, "\(ended.errors)")
         #expect(ended.lines.map { String($0.prefix { $0 != "\t" }) }.sorted() == typed.candidates)
@@ -113,7 +114,7 @@ struct CompletionTests {
         let script = try ScratchFile(Completions.script(for: .bash))
         defer { script.remove() }
         let typed = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-        let words = typed.map { Completions.quoted($0) }.joined(separator: " ")
+        let words = typed.map { ShellText.inQuotes($0) }.joined(separator: " ")
         let command = """
             set -e; source \(script.path); complete -p refrain >/dev/null
             COMP_WORDS=(\(words)); COMP_CWORD=\(typed.count - 1)

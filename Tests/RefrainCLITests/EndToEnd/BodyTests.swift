@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainTesting
 import Testing
 
 @testable import RefrainCLI
 
-@Suite("Bodies from outside")
+@Suite("Bodies from outside", .timeLimit(.minutes(10)))
 struct BodyTests {
     private let server: FaultServer
 

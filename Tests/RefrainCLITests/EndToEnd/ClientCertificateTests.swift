@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainTesting
 import TLSFixture
 import Testing
 
 @testable import RefrainCLI
 
-@Suite("Certificates of the client, of the command")
+@Suite("Certificates of the client, of the command", .timeLimit(.minutes(10)))
 struct ClientCertificateTests {
     private let server: FaultServer
     private let fixture: TLSFixture

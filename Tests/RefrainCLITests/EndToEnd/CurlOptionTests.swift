@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainTesting
 import TLSFixture
 import Testing
 
 @testable import RefrainCLI
 
-@Suite("Options of curl that bound a request")
+@Suite("Options of curl that bound a request", .timeLimit(.minutes(10)))
 struct CurlOptionTests {
     private let server: FaultServer
 

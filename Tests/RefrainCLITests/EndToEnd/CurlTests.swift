@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainTesting
 import Testing
@@ -165,7 +166,11 @@ extension CurlCase {
     ]
 }
 
-@Suite("Options of curl, beside curl itself", .enabled(if: Executable.installed("curl") != nil))
+@Suite(
+    "Options of curl, beside curl itself",
+    .enabled(if: Executable.installed("curl") != nil),
+    .timeLimit(.minutes(10))
+)
 struct CurlTests {
     /// What one of the commands did.
     private struct Seen: Equatable {

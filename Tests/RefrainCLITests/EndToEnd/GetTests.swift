@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainTesting
 import Testing
 
@@ -11,7 +12,7 @@ import Musl
 import Darwin
 #endif
 
-@Suite("refrain get, over real sockets")
+@Suite("refrain get, over real sockets", .timeLimit(.minutes(10)))
 struct GetTests {
     private let server: FaultServer
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainTesting
 import TestSupport
@@ -13,7 +14,7 @@ import Musl
 import Darwin
 #endif
 
-@Suite("What operators meet")
+@Suite("What operators meet", .timeLimit(.minutes(10)))
 struct OperatorTests {
     private let server: FaultServer
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainTesting
 import Testing
 
 @testable import RefrainCLI
 
-@Suite("-o, --output-dir and -J: which URL is written where")
+@Suite("-o, --output-dir and -J: which URL is written where", .timeLimit(.minutes(10)))
 struct OutputOptionTests {
     private let server: FaultServer
     private let folder: ScratchFile

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
 import RefrainTesting
@@ -14,7 +15,7 @@ import Musl
 import Darwin
 #endif
 
-@Suite("Files that lead elsewhere, do not end or were left by another run")
+@Suite("Files that lead elsewhere, do not end or were left by another run", .timeLimit(.minutes(10)))
 struct OutsideTests {
     private let server: FaultServer
     private let folder: ScratchFile

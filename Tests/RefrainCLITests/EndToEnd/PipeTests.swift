@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainTesting
 import Testing
 
@@ -11,7 +12,7 @@ import Musl
 import Darwin
 #endif
 
-@Suite("Pipes with names")
+@Suite("Pipes with names", .timeLimit(.minutes(10)))
 struct PipeTests {
     private let server: FaultServer
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainTesting
 import Testing
 
 @testable import RefrainCLI
 
-@Suite("Where things go")
+@Suite("Where things go", .timeLimit(.minutes(10)))
 struct PlacesTests {
     private let server: FaultServer
 

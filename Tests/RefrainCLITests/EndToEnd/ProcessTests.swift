@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainTesting
 import Testing
 
 @testable import RefrainCLI
 
-@Suite("The process")
+@Suite("The process", .timeLimit(.minutes(10)))
 struct ProcessTests {
     @Test(
         "R9: a signal ends a download, by that signal, so that a shell ends its loop as well, and no file is left",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainTesting
 import Testing
 
@@ -11,7 +12,7 @@ import Musl
 import Darwin
 #endif
 
-@Suite("What a person sees on standard error")
+@Suite("What a person sees on standard error", .timeLimit(.minutes(10)))
 struct ScreenTests {
     private let server: FaultServer
     private let folder: ScratchFile
@@ -63,7 +64,7 @@ struct ScreenTests {
         #expect(plain.text == "ok\n" && plain.errors.isEmpty && plain.status == 0)
         let bare = String(server.baseURL.dropFirst("http://".count)) + "/ok"
         let ended = try await Executable.run(["-f", bare])
-        #expect(ended.text == "ok\n" && ended.errors.contains("this is \(server.baseURL)/ok"), "\(ended.errors)")
+        #expect(ended.text == "ok\n" && ended.errors.contains("using \(server.baseURL)/ok"), "\(ended.errors)")
         #expect(try await Executable.run([bare, "-s"]).errors.isEmpty)
         let typo = try await Executable.run(["http:/127.0.0.1/x"])
         #expect(typo.status == 2 && typo.errors.contains("did you mean http://127.0.0.1/x?"), "\(typo.errors)")
@@ -133,7 +134,7 @@ struct ScreenTests {
         let ended = try await get("--dry-run", "--output-dir", folder.path, "-u", "me:SECRET", url)
         #expect(ended.status == 0 && server.count(path: "/ok") == 0 && !folder.exists)
         for part in [
-            "GET \(url)\n", "of       127.0.0.1, port ", "Authorization: …", "into     \(folder.path)/",
+            "GET \(url)\n", "host     127.0.0.1, port ", "Authorization: …", "into     \(folder.path)/",
             "policy   waits 0 to 5 ms",
         ] {
             #expect(ended.text.contains(part), "\(part): \(ended.text)")
@@ -224,6 +225,10 @@ struct ScreenTests {
         #expect(counts.count > 1, "\(text)")
         #expect(text.contains("\r\u{1B}[J503 Service Unavailable; attempt 2 at "), "\(text)")
         #expect(text.contains("refrain get: saved 3 B to "), "\(text)")
+        // A terminal that is resized moves the beginning of the line, where the cursor is, and no row of it is left.
+        let drawn = text.matches(of: /attempt 2 in 0\.[0-9] s[^\r\n]*(\r+)/)
+        #expect(!drawn.isEmpty && drawn.allSatisfy { !$0.1.isEmpty }, "\(text)")
+        #expect(!text.contains(/\u{1B}\[[0-9]+A/), "\(text)")
     }
     #endif
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension BatchTests.Vector {
     private static let full = 0.0...0.5
 

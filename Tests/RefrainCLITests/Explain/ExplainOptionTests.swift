@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import Testing
 
 @testable import RefrainCLI
 
-@Suite("refrain explain: options that exclude each other")
+@Suite("refrain explain: options that exclude each other", .timeLimit(.minutes(10)))
 struct ExplainOptionTests {
     private static let options = CommandSpec.explain.options
 

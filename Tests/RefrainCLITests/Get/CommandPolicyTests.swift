@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import Refrain
 import RefrainTesting
 import Testing
 
 @testable import RefrainCLI
 
-@Suite("The default of the command: time, not a count of attempts")
+@Suite("The default of the command: time, not a count of attempts", .timeLimit(.minutes(10)))
 struct CommandPolicyTests {
     /// What became of requests to a server that was down for a while.
     private struct Outage {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainTesting
 import Testing
@@ -12,7 +13,7 @@ import Musl
 import Darwin
 #endif
 
-@Suite("The places of a list")
+@Suite("The places of a list", .timeLimit(.minutes(10)))
 struct ListPlacesTests {
     private let server: FaultServer
     private let list: ScratchFile

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import Refrain
 import RefrainTesting
 import Testing
 
 @testable import RefrainCLI
 
-@Suite("How long the command waits")
+@Suite("How long the command waits", .timeLimit(.minutes(10)))
 struct PatienceTests {
     private func arguments(_ words: [String]) throws -> Arguments {
         try Arguments(words, options: CommandSpec.get.options)

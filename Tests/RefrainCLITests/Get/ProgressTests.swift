@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainTesting
 import Testing
 
@@ -72,7 +73,7 @@ struct ProgressTests {
         #expect(notice(record(500), maxAttempts: 4, timeout: .seconds(20)).line.contains("gives up after"))
         #expect(
             notice(record(202, nil, .conditionNotMet)).line.hasPrefix(
-                "202 Accepted, not the response that is waited for; "
+                "202 Accepted, not the awaited response; "
             )
         )
     }
@@ -87,9 +88,8 @@ struct ProgressTests {
 
     @Test("a line is cut by the columns that its characters take")
     func width() {
-        for (text, columns, shown, width) in [("abc", 2, "ab", 2), ("日本語 45 %", 7, "日本語 ", 7), ("日本語", 5, "日本", 4)] {
-            let fitted = StatusLine.fitting(text, in: columns)
-            #expect(fitted.text == shown && fitted.width == width)
+        for (text, columns, shown) in [("abc", 2, "ab"), ("日本語 45 %", 7, "日本語 "), ("日本語", 5, "日本")] {
+            #expect(StatusLine.fitting(text, in: columns) == shown)
         }
     }
 

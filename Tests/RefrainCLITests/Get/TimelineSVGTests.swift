@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import Refrain
 import RefrainTesting
 import Testing
 
 @testable import RefrainCLI
 
-@Suite("Pictures for a browser")
+@Suite("Pictures for a browser", .timeLimit(.minutes(10)))
 struct TimelineSVGTests {
     static let attempts = [
         AttemptRecord(

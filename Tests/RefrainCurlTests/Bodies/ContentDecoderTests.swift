@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
 import TestSupport
@@ -11,7 +12,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Codings of content")
+@Suite("Codings of content", .timeLimit(.minutes(10)))
 struct ContentDecoderTests {
     /// A coded text; `ends` are the lengths at which its coding is complete.
     struct Sample: Sendable {

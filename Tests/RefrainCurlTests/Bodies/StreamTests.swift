@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainCurl
 import RefrainHTTP
@@ -10,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("CurlLoader: streams in both directions")
+@Suite("CurlLoader: streams in both directions", .timeLimit(.minutes(10)))
 struct StreamTests {
     let server: FaultServer
     let loader = CurlLoader()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CurlShim
 import RefrainCore
 import RefrainHTTP
@@ -12,7 +13,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("CurlLoader: hosts with several addresses")
+@Suite("CurlLoader: hosts with several addresses", .timeLimit(.minutes(10)))
 struct AddressTests {
     /// A port on 127.0.0.2 that accepts connections into its queue until it is full; from then on none is answered.
     private final class BlackHole {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
 import RefrainTesting
@@ -12,7 +13,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("CurlLoader: names whose answer changes")
+@Suite("CurlLoader: names whose answer changes", .timeLimit(.minutes(10)))
 struct ChangingNameTests {
     /// A name that is answered with one address after the other; the last one holds.
     private struct ChangingName {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
 import RefrainTesting
@@ -5,7 +6,7 @@ import Testing
 
 @testable import RefrainCurl
 
-@Suite("CurlLoader: connections that the server is about to close")
+@Suite("CurlLoader: connections that the server is about to close", .timeLimit(.minutes(10)))
 struct KeepAliveTests {
     @Test("R2: a POST goes over a new connection where the server says that it closes the old one by then")
     func expired() async throws {

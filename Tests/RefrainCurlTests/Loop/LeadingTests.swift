@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CurlShim
 import RefrainHTTP
 import RefrainTesting
@@ -12,7 +13,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("CurlLoader: requests that their callers drive themselves")
+@Suite("CurlLoader: requests that their callers drive themselves", .timeLimit(.minutes(10)))
 struct LeadingTests {
     let server: FaultServer
     let loader = CurlLoader()

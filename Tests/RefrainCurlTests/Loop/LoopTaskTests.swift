@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CurlShim
 import RefrainHTTP
 import RefrainTesting
@@ -11,7 +12,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("CurlLoader: tasks that run on its thread")
+@Suite("CurlLoader: tasks that run on its thread", .timeLimit(.minutes(10)))
 struct LoopTaskTests {
     let server: FaultServer
     let loader = CurlLoader()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CurlShim
 import RefrainCore
 import RefrainHTTP
@@ -11,7 +12,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("CurlLoader: many connections to one host")
+@Suite("CurlLoader: many connections to one host", .timeLimit(.minutes(10)))
 struct ManyConnectionsTests {
     /// Accepts connections and says nothing.
     private final class SilentServer: Sendable {

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainHTTP
 import Testing
 
 @testable import RefrainCurl
 
-@Suite("The queue of an origin")
+@Suite("The queue of an origin", .timeLimit(.minutes(10)))
 struct OriginQueueTests {
     @Test("answers are expected to be short after sixteen short ones in a row, and no longer after a long one")
     func shortAnswers() {

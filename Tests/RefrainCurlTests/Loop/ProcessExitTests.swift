@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if os(Linux)
 import Foundation
 import RefrainCurl
@@ -5,7 +6,7 @@ import RefrainHTTP
 import RefrainTesting
 import Testing
 
-@Suite("The end of the process")
+@Suite("The end of the process", .timeLimit(.minutes(10)))
 struct ProcessExitTests {
     @Test("While a process exits no thread of a loader ends: it has ended before, or does nothing more")
     func waitsForThread() async {

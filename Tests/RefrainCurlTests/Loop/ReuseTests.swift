@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainCurl
 import RefrainHTTP
@@ -10,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("CurlLoader: connections that are used again")
+@Suite("CurlLoader: connections that are used again", .timeLimit(.minutes(10)))
 struct ReuseTests {
     /// What a server answers first, and what it sends when that has been received.
     struct Excess: Sendable, CustomTestStringConvertible {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainCurl
 import RefrainHTTP
@@ -12,7 +13,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("CurlLoader: connections on which nothing is acknowledged any more")
+@Suite("CurlLoader: connections on which nothing is acknowledged any more", .timeLimit(.minutes(10)))
 struct SilentConnectionTests {
     /// Lets the kernel drop all that arrives on this process's connections to a port, acknowledgements included, as
     /// where a router has forgotten them; returns how many there are.

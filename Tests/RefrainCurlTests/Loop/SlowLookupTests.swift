@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CurlShim
 import RefrainCore
 import RefrainHTTP
@@ -7,7 +8,7 @@ import Testing
 
 @testable import RefrainCurl
 
-@Suite("CurlLoader: name servers that do not answer")
+@Suite("CurlLoader: name servers that do not answer", .timeLimit(.minutes(10)))
 struct SlowLookupTests {
     private let server: FaultServer
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
 import TLSFixture
@@ -11,7 +12,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("CurlLoader: bytes beyond a response")
+@Suite("CurlLoader: bytes beyond a response", .timeLimit(.minutes(10)))
 struct SurplusTests {
     /// A response, in the pieces in which it is written, and more than that.
     struct Surplus: Sendable, CustomTestStringConvertible {

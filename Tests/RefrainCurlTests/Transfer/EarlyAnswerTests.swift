@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CurlShim
 import RefrainCore
 import RefrainCurl
@@ -10,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("CurlLoader: servers that answer before they have read the request")
+@Suite("CurlLoader: servers that answer before they have read the request", .timeLimit(.minutes(10)))
 struct EarlyAnswerTests {
     let loader = CurlLoader()
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
 import Testing
 
-@Suite("CurlLoader: faults of a server")
+@Suite("CurlLoader: faults of a server", .timeLimit(.minutes(10)))
 struct FaultTests {
     /// What a path of the server's does to a request.
     struct Case: Sendable, CustomTestStringConvertible {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CurlShim
 import RefrainHTTP
 import RefrainTesting
@@ -5,7 +6,7 @@ import Testing
 
 @testable import RefrainCurl
 
-@Suite("CurlLoader: where a body ends")
+@Suite("CurlLoader: where a body ends", .timeLimit(.minutes(10)))
 struct FramingTests {
     let server: FaultServer
     let loader = CurlLoader()

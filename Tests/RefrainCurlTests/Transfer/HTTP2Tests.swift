@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CurlShim
 import RefrainCore
 import RefrainCurl
@@ -170,9 +171,7 @@ struct HTTP2Tests {
     }
 
     @Test(
-        "R2b, R3: what the server says of the last stream that it has processed holds for all requests on its connection",
-        // The requests have no time limit of their own.
-        .timeLimit(.minutes(5))
+        "R2b, R3: what the server says of the last stream that it has processed holds for all requests on its connection"
     )
     func refusedTogether() async throws {
         let streams = Counter()
@@ -183,6 +182,8 @@ struct HTTP2Tests {
         _ = try await loader.response(for: HTTPRequest(fixture.baseURL + "/"))
         var request = try HTTPRequest(fixture.baseURL + "/", method: .post, body: .text("abc"))
         request.timeouts.idle = nil
+        // Where the machine stood still, some are on a connection of their own, whose server holds them.
+        request.attemptTimeout = .seconds(60)
         let waiting = request
         try await concurrently(10, inFlight: 10) { _ in
             let error = try failure(of: await loader.load(waiting))

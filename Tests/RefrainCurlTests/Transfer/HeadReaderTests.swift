@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainHTTP
 import TestSupport
 import Testing
 
 @testable import RefrainCurl
 
-@Suite("Reading heads")
+@Suite("Reading heads", .timeLimit(.minutes(10)))
 struct HeadReaderTests {
     /// Reads a head; nil where it is no head, or not a whole one.
     private func read(_ lines: [String], _ reader: inout HeadReader) -> ReceivedHead? {
@@ -229,7 +230,7 @@ private struct Seeded: RandomNumberGenerator {
     }
 }
 
-@Suite("Reading the response of a proxy to CONNECT")
+@Suite("Reading the response of a proxy to CONNECT", .timeLimit(.minutes(10)))
 struct ProxyHeadTests {
     private func headers(_ lines: [String]) -> HTTPHeaders {
         var head = ProxyHead()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
@@ -15,7 +16,7 @@ import Musl
 #endif
 
 #if os(Linux)
-@Suite("CurlLoader: what child processes inherit")
+@Suite("CurlLoader: what child processes inherit", .timeLimit(.minutes(10)))
 struct InheritanceTests {
     @Test("a program that a child executes has none of the transport's sockets, not even those that wake its thread")
     func sockets() async throws {

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
 import TLSFixture
 import Testing
 
-@Suite("CurlLoader: trust, host by host")
+@Suite("CurlLoader: trust, host by host", .timeLimit(.minutes(10)))
 struct ServerTrustTests {
     typealias Evaluator = ServerTrust.Evaluator
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainCurl
 import RefrainHTTP
@@ -11,7 +12,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("CurlLoader: TLS")
+@Suite("CurlLoader: TLS", .timeLimit(.minutes(10)))
 struct TLSTests {
     let server: FaultServer
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
 import RefrainTesting
@@ -5,7 +6,7 @@ import Testing
 
 @testable import RefrainCurl
 
-@Suite("CurlLoader: limits of time, and cancellation")
+@Suite("CurlLoader: limits of time, and cancellation", .timeLimit(.minutes(10)))
 struct TimeoutTests {
     let server: FaultServer
     let loader = CurlLoader()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainTesting
 import TestSupport
@@ -61,6 +62,25 @@ struct PacerTests {
         #expect(times.count == 64 && times[0] >= .seconds(2) && times[63] <= .seconds(4.3), "\(times)")
         // Not in one burst: no tenth of a second has more than a tenth of them.
         for time in times { #expect(times.count { $0 >= time && $0 < time + .milliseconds(100) } <= 7) }
+    }
+
+    @Test("R34: 4,096 places are remembered; a further one is not paced until one of them is idle")
+    func capacity() async throws {
+        let clocks = clock.retryClocks()
+        let server = Server(clocks: clocks, opens: clocks.now + .seconds(1))
+        let loader = Pacer(clocks: clocks) --> server
+        func send(_ key: Int) async throws -> HTTPResult {
+            await loader.load(try request { $0.paceKey = "\(key)" })
+        }
+        for key in 0..<4097 { #expect(try await send(key).status == 429) }
+        // The last one is sent again at once; the first one waits for the two seconds that its refusal named.
+        #expect(try await send(4096).status == 429)
+        let held = Task { try await send(0) }
+        await clock.sleepers(atLeast: 1)
+        #expect(server.times.count == 4098)
+        await clock.advance(by: .seconds(10))
+        #expect(try await held.value.status == 200)
+        #expect(try await send(5000).status == 200)
     }
 
     @Test("R34: where the first request after the hold is refused again, the others wait on: one refusal a window")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where AsyncHTTPClient as the transport ends otherwise than libcurl: each line replaces cells of the table.
 enum Deviations {
     static let text = """

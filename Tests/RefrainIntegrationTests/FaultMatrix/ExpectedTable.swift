@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What the rules make of each fault: written by hand from the rules, and compared with what happens.
 ///
 /// A fault is a path of the fault server, `mode:` and what a server does to connections, or `tls:` and what a TLS

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainHTTP
 import RefrainTesting
 import Testing
@@ -8,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("The fault matrix")
+@Suite("The fault matrix", .timeLimit(.minutes(10)))
 struct FaultMatrixTests {
     @Test("R1, R2, R3, R4, R5, R7, R8, R10, R18, R26: each fault ends for each request as the rules say")
     func matrix() async throws {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What is asked for in a cell of the matrix.
 enum RequestKind: String, CaseIterable, Sendable {
     case get = "GET"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Reads the table of expectations, and refuses one that is incomplete or says a thing twice.
 struct MatrixTable {
     /// A line that cannot be read, or that contradicts another one.

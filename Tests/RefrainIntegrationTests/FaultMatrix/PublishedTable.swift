@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The matrix as the documentation shows it.
 enum PublishedTable {
     static func page(_ table: MatrixTable) -> String {

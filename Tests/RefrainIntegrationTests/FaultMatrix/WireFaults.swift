@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Faults that the fault server cannot show: of HTTP/2, TLS, proxies, names, and of what is sent or shown.
 ///
 /// Each is met by a test of its own, which is named by its title; `outcome` is in short what that test expects.

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
 import Testing
 
-@Suite("On the wire: stages that sign requests")
+@Suite("On the wire: stages that sign requests", .timeLimit(.minutes(10)))
 struct AuthenticationTests {
     let server: FaultServer
     /// The number of the token that the server accepts.

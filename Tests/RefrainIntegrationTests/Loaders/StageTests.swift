@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainCurl
 import RefrainHTTP
@@ -18,7 +19,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("On the wire: stages")
+@Suite("On the wire: stages", .timeLimit(.minutes(10)))
 struct StageTests {
     let server: FaultServer
     let clock = TestClock()

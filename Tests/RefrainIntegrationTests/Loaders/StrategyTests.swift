@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
 import Testing
 
-@Suite("On the wire: strategies")
+@Suite("On the wire: strategies", .timeLimit(.minutes(10)))
 struct StrategyTests {
     let server: FaultServer
     let clock = TestClock(.autoAdvancing)

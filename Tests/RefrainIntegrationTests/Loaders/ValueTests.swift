@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
@@ -9,7 +10,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("On the wire: values")
+@Suite("On the wire: values", .timeLimit(.minutes(10)))
 struct ValueTests {
     let server: FaultServer
     let loader: CurlLoader

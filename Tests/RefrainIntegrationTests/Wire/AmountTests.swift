@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
 import Testing
 
-@Suite("On the wire: how much is added")
+@Suite("On the wire: how much is added", .timeLimit(.minutes(10)))
 struct AmountTests {
     let server: FaultServer
 

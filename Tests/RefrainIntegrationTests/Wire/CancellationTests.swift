@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
 import TestSupport
 import Testing
 
-@Suite("On the wire: cancellation")
+@Suite("On the wire: cancellation", .timeLimit(.minutes(10)))
 struct CancellationTests {
     let server: FaultServer
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
 import RefrainTesting
@@ -39,7 +40,7 @@ private final class DirectBytes: DirectSink {
     func startOver() async throws { state.withLock { $0 = State() } }
 }
 
-@Suite("On the wire: downloads that are written where they arrive")
+@Suite("On the wire: downloads that are written where they arrive", .timeLimit(.minutes(10)))
 struct DirectDeliveryTests {
     private let server: FaultServer
 

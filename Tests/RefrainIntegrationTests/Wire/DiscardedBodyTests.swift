@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import RefrainCore
 import RefrainCurl
@@ -5,7 +6,7 @@ import RefrainHTTP
 import RefrainTesting
 import Testing
 
-@Suite("On the wire: bodies that are not read")
+@Suite("On the wire: bodies that are not read", .timeLimit(.minutes(10)))
 struct DiscardedBodyTests {
     let server: FaultServer
 

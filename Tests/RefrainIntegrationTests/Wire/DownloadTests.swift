@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
@@ -9,7 +10,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("On the wire: downloads")
+@Suite("On the wire: downloads", .timeLimit(.minutes(10)))
 struct DownloadTests {
     let server: FaultServer
 

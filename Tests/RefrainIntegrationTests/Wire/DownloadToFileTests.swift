@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
@@ -9,7 +10,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("On the wire: a download in one call")
+@Suite("On the wire: a download in one call", .timeLimit(.minutes(10)))
 struct DownloadToFileTests {
     let server: FaultServer
     let path = FileManager.default.temporaryDirectory.appending(path: "refrain-\(UUID().uuidString)").path

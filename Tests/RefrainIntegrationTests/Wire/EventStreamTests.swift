@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
 import Testing
 
-@Suite("On the wire: server-sent events")
+@Suite("On the wire: server-sent events", .timeLimit(.minutes(10)))
 struct EventStreamTests {
     @Test("a stream that ends, and one that is reset, go on where they were, until a 204")
     func reconnects() async throws {

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
 import Testing
 
-@Suite("On the wire: noise")
+@Suite("On the wire: noise", .timeLimit(.minutes(10)))
 struct NoiseTests {
     /// A response of random bytes, or a good one with a few of its bytes changed.
     private static func noise(_ seed: UInt64) -> [UInt8] {

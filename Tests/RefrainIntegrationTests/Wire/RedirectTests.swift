@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
 import TLSFixture
 import Testing
 
-@Suite("On the wire: redirects")
+@Suite("On the wire: redirects", .timeLimit(.minutes(10)))
 struct RedirectTests {
     let first: FaultServer
     let second: FaultServer

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
 import Testing
 
-@Suite("On the wire: what is sent again")
+@Suite("On the wire: what is sent again", .timeLimit(.minutes(10)))
 struct SendingTests {
     let server: FaultServer
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
 import Testing
 
-@Suite("On the wire: when the next attempt comes")
+@Suite("On the wire: when the next attempt comes", .timeLimit(.minutes(10)))
 struct TimingTests {
     let server: FaultServer
 

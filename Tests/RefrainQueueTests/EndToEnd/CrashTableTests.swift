@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
 import RefrainTesting
@@ -15,7 +16,7 @@ import Darwin
 #endif
 
 /// Workers that are killed at each point of their work, counted where the requests arrive.
-@Suite("Killed workers", .serialized)
+@Suite("Killed workers", .serialized, .timeLimit(.minutes(10)))
 struct CrashTableTests {
     /// What is enqueued in a case.
     enum Kind: String, CaseIterable, CustomTestStringConvertible {

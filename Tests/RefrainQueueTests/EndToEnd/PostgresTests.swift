@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if PostgreSQL
 import RefrainCore
 import RefrainHTTP
@@ -15,7 +16,12 @@ import Musl
 import Darwin
 #endif
 
-@Suite("Queues in PostgreSQL", .serialized, .enabled(if: PostgresServer.programs != nil, "PostgreSQL is not installed"))
+@Suite(
+    "Queues in PostgreSQL",
+    .serialized,
+    .enabled(if: PostgresServer.programs != nil, "PostgreSQL is not installed"),
+    .timeLimit(.minutes(10))
+)
 struct PostgresTests {
     private static func store(_ server: PostgresServer, lease: Duration = .seconds(30)) throws -> PostgresStore {
         try PostgresStore(server.location, queue: "default", lease: lease)
@@ -62,6 +68,25 @@ struct PostgresTests {
         try store.release([again])
         #expect(try store.rows(.id(again.id)).first?.error == text)
         #expect(try store.rows(.outcome(.done, after: 0, limit: 5)).count == 1)
+    }
+
+    @Test("R37: a request with an outcome is not due any more: its lane goes on, and in its time it is removed")
+    func ended() throws {
+        let server = try PostgresServer()
+        let store = try Self.store(server)
+        for outcome in [ClaimResult.Outcome.done, .failed, .unknown] {
+            let ids = try store.enqueue([try Self.new(.post, lane: "a"), try Self.new(.post, lane: "a")])
+            for id in ids {
+                let claim = try #require(try store.claim(5, token: 1, wantsBegun: false).first)
+                #expect(claim.id == id)
+                #expect(try store.finish([ClaimResult(claim, outcome)]) == [true])
+            }
+            #expect(try store.rows(.unfinished).isEmpty)
+        }
+        poll(nil, 0, 5)
+        try store.tidy(keep: .zero)
+        let outcomes = try store.rows(.outcome(nil, after: 0, limit: 10)).map(\.outcome)
+        #expect(outcomes == [.failed, .failed, .unknown, .unknown])
     }
 
     @Test("a claim that is not renewed is due again after its lease, one that is renewed is not")

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import Testing
 
 @testable import RefrainQueue
 
-@Suite("Values of a statement")
+@Suite("Values of a statement", .timeLimit(.minutes(10)))
 struct DatabaseTests {
     @Test("texts come back as they were, empty ones and those beyond ASCII too, and so do the values between them")
     func texts() throws {

@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
+import SyncCounter
 import Testing
 
 @testable import RefrainQueue
 
-@Suite("Queues in a file of SQLite")
+@Suite("Queues in a file of SQLite", .timeLimit(.minutes(10)))
 struct SQLiteStoreTests {
     private static func store(_ path: String) throws -> SQLiteStore {
         try SQLiteStore(path: path, queue: "default", clocks: .system)
@@ -40,6 +42,26 @@ struct SQLiteStoreTests {
         #expect(try store.finish([ClaimResult(present, .failed)]) == [false])
         #expect(try store.rows(.id(late.id)).first?.outcome == .done)
     }
+
+    #if os(Linux)
+    @Test("R37: an enqueue, a claim, a begin and a result are on the disk when they return")
+    func durable() throws {
+        let scratch = try ScratchFile()
+        let store = try Self.store(scratch.path)
+        let counter = sync_counter_watch(scratch.path)
+        var last: Int32 = 0
+        func isSynced() -> Bool {
+            defer { last = sync_counter_syncs(counter) }
+            return sync_counter_syncs(counter) > last
+        }
+        _ = try store.enqueue([try Self.new(.post)])
+        #expect(isSynced())
+        let claim = try #require(try store.claim(1, token: 7, wantsBegun: false).first)
+        #expect(isSynced())
+        #expect(try store.begin([claim]) == [true] && isSynced())
+        #expect(try store.finish([ClaimResult(claim, .done)]) == [true] && isSynced())
+    }
+    #endif
 
     @Test("two stores of one file have two slots, and neither takes what the other has")
     func slots() throws {

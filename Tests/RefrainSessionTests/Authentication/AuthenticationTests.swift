@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import TestSupport
@@ -9,7 +10,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Authentication")
+@Suite("Authentication", .timeLimit(.minutes(10)))
 struct AuthenticationTests {
     typealias Interceptor = AuthenticationInterceptor<TokenAuthenticator>
 

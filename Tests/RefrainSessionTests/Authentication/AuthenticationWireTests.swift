@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainCurl
 import RefrainSession
@@ -5,7 +6,7 @@ import RefrainTesting
 import TestSupport
 import Testing
 
-@Suite("On the wire: authentication")
+@Suite("On the wire: authentication", .timeLimit(.minutes(10)))
 struct AuthenticationWireTests {
     typealias Interceptor = AuthenticationInterceptor<TokenAuthenticator>
 
@@ -64,6 +65,34 @@ struct AuthenticationWireTests {
         #expect(server.count(path: "/token") == 1)
         #expect(server.requests(toPath: "/data").allSatisfy { $0.header("Authorization") == "Bearer t2" })
         #expect(server.count(path: "/data") == 1000)
+    }
+
+    @Test("a refresh that waits for itself, on a reference of its own to the session, ends with a typed error")
+    func waitsForItself() async {
+        accepted.increment()
+        let url = server.baseURL + "/token"
+        let own = Locked<Session?>(nil)
+        let authenticator = TokenAuthenticator { _, _ in
+            let task = Task.detached {
+                guard let session = own.withLock({ $0 }) else { return "" }
+                return try await session.request(url, method: .post).validate().serializingString().value
+            }
+            return Token(value: try await task.value)
+        }
+        let due = Token(value: "t1", requiresRefresh: true)
+        let session = Session.overSockets(
+            AuthenticationInterceptor(
+                authenticator: authenticator,
+                credential: due,
+                refreshTimeLimit: .milliseconds(100)
+            )
+        )
+        own.withLock { $0 = session }
+        defer { own.withLock { $0 = nil } }
+        let error = await load(session).response.error
+        #expect((error?.underlyingError as? Auth.Failure) == .refreshTimedOut, "\(String(describing: error))")
+        #expect(error.map { "\($0)".contains("refresh(_:for:)") } == true)
+        #expect(server.count(path: "/data") == 0 && server.count(path: "/token") == 0)
     }
 
     @Test(

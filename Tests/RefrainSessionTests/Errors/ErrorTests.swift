@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainCurl
 import RefrainSession
 import RefrainTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -10,7 +12,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("The errors of requests")
+@Suite("The errors of requests", .timeLimit(.minutes(10)))
 struct ErrorTests {
     private let server: FaultServer
 

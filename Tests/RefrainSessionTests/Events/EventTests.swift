@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import TestSupport
 import Testing
 
-@Suite("Event monitors")
+@Suite("Event monitors", .timeLimit(.minutes(10)))
 struct EventTests {
     /// Writes down the names of events.
     final class Recorder: EventMonitor {

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import RefrainTesting
 import TestSupport
 import Testing
 
-@Suite("On the wire: event monitors")
+@Suite("On the wire: event monitors", .timeLimit(.minutes(10)))
 struct EventWireTests {
     private let server: FaultServer
 

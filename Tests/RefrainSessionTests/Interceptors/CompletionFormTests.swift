@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import TestSupport
 import Testing
 
-@Suite("Interceptors with completions")
+@Suite("Interceptors with completions", .timeLimit(.minutes(10)))
 struct CompletionFormTests {
     @Test("a completion that is called answers")
     func called() async throws {

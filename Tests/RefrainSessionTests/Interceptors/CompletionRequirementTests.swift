@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import RefrainTesting
@@ -69,7 +70,7 @@ private struct Wrapper: RequestInterceptor {
     ) { inner.retry(request, for: session, dueTo: error, completion: completion) }
 }
 
-@Suite("Interceptors whose methods have completions")
+@Suite("Interceptors whose methods have completions", .timeLimit(.minutes(10)))
 struct CompletionRequirementTests {
     private let server: FaultServer
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import TestSupport
 import Testing
 
-@Suite("How often interceptors are asked")
+@Suite("How often interceptors are asked", .timeLimit(.minutes(10)))
 struct InterceptorCountTests {
     @Test("A: RequestInterceptor: a success is adapted once, and no retrier is asked")
     func success() async throws {

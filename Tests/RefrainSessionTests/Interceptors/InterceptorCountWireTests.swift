@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import RefrainTesting
 import TestSupport
 import Testing
 
-@Suite("On the wire: how often interceptors are asked")
+@Suite("On the wire: how often interceptors are asked", .timeLimit(.minutes(10)))
 struct InterceptorCountWireTests {
     private let server: FaultServer
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import RefrainTesting
 import TestSupport
 import Testing
 
-@Suite("On the wire: interceptors")
+@Suite("On the wire: interceptors", .timeLimit(.minutes(10)))
 struct InterceptorWireTests {
     private let server: FaultServer
 

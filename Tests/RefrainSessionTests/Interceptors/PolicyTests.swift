@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import TestSupport
@@ -9,7 +10,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Retry policies as interceptors")
+@Suite("Retry policies as interceptors", .timeLimit(.minutes(10)))
 struct PolicyTests {
     @Test("R12: a session that is given no interceptor uses the recommended policy")
     func defaultPolicy() async throws {

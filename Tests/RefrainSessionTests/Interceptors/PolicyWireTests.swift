@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import RefrainTesting
 import Testing
 
-@Suite("On the wire: retry policies")
+@Suite("On the wire: retry policies", .timeLimit(.minutes(10)))
 struct PolicyWireTests {
     private let server: FaultServer
 

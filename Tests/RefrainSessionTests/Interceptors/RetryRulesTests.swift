@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import TestSupport
@@ -9,7 +10,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("The rules hold for what retriers answer")
+@Suite("The rules hold for what retriers answer", .timeLimit(.minutes(10)))
 struct RetryRulesTests {
     let always = Retrier { _, _, _ in .retry }
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import TestSupport
 import Testing
 
-@Suite("The offline retrier")
+@Suite("The offline retrier", .timeLimit(.minutes(10)))
 struct OfflineTests {
     /// A network that a test switches.
     final class SwitchedNetwork: OfflineRetrier.NetworkMonitor {

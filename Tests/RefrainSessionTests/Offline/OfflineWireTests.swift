@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import RefrainTesting
@@ -10,7 +11,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("On the wire: the offline retrier")
+@Suite("On the wire: the offline retrier", .timeLimit(.minutes(10)))
 struct OfflineWireTests {
     @Test("A: OfflineRetrier: it waits for the network, at most 5 s by default, and uses up no attempt")
     func returns() async throws {

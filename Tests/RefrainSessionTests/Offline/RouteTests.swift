@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if os(Linux)
 import RefrainCore
 @testable import RefrainSession
@@ -10,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("The network monitor of Linux")
+@Suite("The network monitor of Linux", .timeLimit(.minutes(10)))
 struct RouteTests {
     @Test("A: OfflineRetrier: a default route is found in the kernel's table for IPv4, if it is up and not a refusal")
     func ipv4() {

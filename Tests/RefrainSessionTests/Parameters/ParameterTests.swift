@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import Testing
@@ -8,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Parameters")
+@Suite("Parameters", .timeLimit(.minutes(10)))
 struct ParameterTests {
     private func text(_ parameters: Parameters, _ form: URLEncoding.Form = URLEncoding.Form()) -> String {
         form.text(of: parameters).replacing("%5B", with: "[").replacing("%5D", with: "]")

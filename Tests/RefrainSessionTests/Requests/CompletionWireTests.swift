@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import RefrainCore
 import RefrainSession
@@ -11,7 +12,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("On the wire: completions in place of async")
+@Suite("On the wire: completions in place of async", .timeLimit(.minutes(10)))
 struct CompletionWireTests {
     private let server: FaultServer
     private let session: Session

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import RefrainCore
 import RefrainHTTP
@@ -12,7 +13,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("On the wire: where downloads go, and what is read from them")
+@Suite("On the wire: where downloads go, and what is read from them", .timeLimit(.minutes(10)))
 struct DownloadWireTests {
     private let server: FaultServer
     private let folder: TemporaryFolder

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainSession
 import RefrainTesting
 import TestSupport
 import Testing
 
-@Suite("The handlers of a request")
+@Suite("The handlers of a request", .timeLimit(.minutes(10)))
 struct HandlerLifetimeTests {
     /// Adds a handler of each kind; all name the request, and each holds an object that sets its signal.
     private func addHandlers(to request: DataRequest, _ gone: [String: Signal]) {

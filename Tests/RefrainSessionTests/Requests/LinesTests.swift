@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
 import RefrainSession
 import RefrainTesting
 import Testing
 
-@Suite("Lines of a session")
+@Suite("Lines of a session", .timeLimit(.minutes(10)))
 struct LinesTests {
     let mock = MockLoader()
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import RefrainTesting
@@ -18,7 +19,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("On the wire: multipart forms")
+@Suite("On the wire: multipart forms", .timeLimit(.minutes(10)))
 struct MultipartWireTests {
     private let server: FaultServer
     private let folder: TemporaryFolder

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import RefrainTesting
@@ -10,7 +11,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("On the wire: the life of a request")
+@Suite("On the wire: the life of a request", .timeLimit(.minutes(10)))
 struct RequestWireTests {
     private let server: FaultServer
     private let session: Session

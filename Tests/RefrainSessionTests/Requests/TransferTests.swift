@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainCurl
 import RefrainSession
@@ -11,7 +12,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Uploads, downloads and streams over real sockets")
+@Suite("Uploads, downloads and streams over real sockets", .timeLimit(.minutes(10)))
 struct TransferTests {
     private let server: FaultServer
     private let session: Session

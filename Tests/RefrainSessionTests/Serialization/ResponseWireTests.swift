@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import RefrainTesting
@@ -10,7 +11,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("On the wire: validation, serialization and parameters")
+@Suite("On the wire: validation, serialization and parameters", .timeLimit(.minutes(10)))
 struct ResponseWireTests {
     private let server: FaultServer
 

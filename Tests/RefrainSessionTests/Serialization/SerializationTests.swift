@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
+import RefrainCurl
 import RefrainSession
+import RefrainTesting
 import TestSupport
 import Testing
 
@@ -9,7 +12,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Serialization")
+@Suite("Serialization", .timeLimit(.minutes(10)))
 struct SerializationTests {
     struct User: Codable, Equatable, Sendable {
         var name: String
@@ -28,6 +31,46 @@ struct SerializationTests {
         let user = try await request.serializingDecodable(User.self).value
         #expect(user == User(name: "Ada", tags: ["a"]))
         _ = session
+    }
+
+    /// Upper-cases names, and notes on which threads it decodes.
+    private struct NotingDecoder: Request.DataDecoder {
+        let threads = Locked<Set<String>>([])
+
+        func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+            let name = FileManager.default.contents(atPath: "/proc/thread-self/comm") ?? Data()
+            threads.withLock { _ = $0.insert(String(decoding: name, as: UTF8.self)) }
+            return try JSONDecoder().decode(type, from: Data(String(decoding: data, as: UTF8.self).uppercased().utf8))
+        }
+    }
+
+    @Test("a session's decoder decodes all values, except those of requests that name another one")
+    func sessionDecoder() async throws {
+        var settings = Session.Settings()
+        settings.decoder = NotingDecoder()
+        let loader = ScriptedLoader(.status(200, body: #""ada""#), .status(200, body: #""ada""#))
+        let session = Session(loader: loader, settings: settings)
+        #expect(try await session.request(HTTPRequest.sample).serializingDecodable(String.self).value == "ADA")
+        let plain = session.request(HTTPRequest.sample).serializingDecodable(String.self, decoder: JSONDecoder())
+        #expect(try await plain.value == "ada")
+    }
+
+    @Test("no value is decoded on the thread that drives the transfers", .timeLimit(.minutes(2)))
+    func decodingThread() async throws {
+        let server = try FaultServer()
+        let decoder = NotingDecoder()
+        var settings = Session.Settings()
+        settings.decoder = decoder
+        let session = Session(loader: CurlLoader(), settings: settings)
+        let url = server.baseURL + "/status/200"
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<64 {
+                group.addTask { _ = await session.request(url).serializingDecodable(String.self).response }
+            }
+            try await group.waitForAll()
+        }
+        #expect(!decoder.threads.withLock { $0 }.isEmpty)
+        #expect(!decoder.threads.withLock { $0 }.contains("refrain-curl\n"))
     }
 
     @Test("A: serialization: JSON that does not fit shows where, and keeps the body")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import RefrainCore
 import RefrainCurl
@@ -7,7 +8,7 @@ import RefrainTesting
 import TestSupport
 import Testing
 
-@Suite("On the wire: data(from:)")
+@Suite("On the wire: data(from:)", .timeLimit(.minutes(10)))
 struct SessionDataWireTests {
     private struct Busy: Error {}
 

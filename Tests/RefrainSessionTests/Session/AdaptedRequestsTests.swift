@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
 import RefrainSession
@@ -11,7 +12,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("What was sent counts, and not what was asked for")
+@Suite("What was sent counts, and not what was asked for", .timeLimit(.minutes(10)))
 struct AdaptedRequestsTests {
     private func redirecting(_ location: String) -> ScriptedLoader {
         ScriptedLoader(.status(302, headers: ["Location": location]), .status(200, body: "ok"))

@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCurl
 import RefrainSession
 import RefrainTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -10,7 +12,7 @@ import Foundation
 #endif
 
 /// What callers and servers get wrong, and what a session makes of it.
-@Suite("Bad input")
+@Suite("Bad input", .timeLimit(.minutes(10)))
 struct BadInputTests {
     struct User: Codable, Sendable {
         var name: String
@@ -163,7 +165,7 @@ struct BadInputTests {
 }
 
 /// The same over sockets, where what is sent can be counted.
-@Suite("Bad input, on the wire")
+@Suite("Bad input, on the wire", .timeLimit(.minutes(10)))
 struct BadInputOnTheWireTests {
     let server: FaultServer
     let folder: TemporaryFolder

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainSession
 import TestSupport
 import Testing
@@ -10,7 +11,7 @@ import Foundation
 
 private struct ForeignRequest: Error {}
 
-@Suite("Sessions that share exchanges")
+@Suite("Sessions that share exchanges", .timeLimit(.minutes(10)))
 struct CoalescingTests {
     private let stage = Deduplicate()
     private let mayEnd = Signal()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainCurl
 import RefrainHTTP
@@ -5,7 +6,7 @@ import RefrainSession
 import RefrainTesting
 import Testing
 
-@Suite("On the wire: cookies")
+@Suite("On the wire: cookies", .timeLimit(.minutes(10)))
 struct CookieWireTests {
     private let server: FaultServer
     private let jar = CookieJar()

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainSession
 import RefrainTesting
 import Testing
 
-@Suite("Deadlines of a session's requests")
+@Suite("Deadlines of a session's requests", .timeLimit(.minutes(10)))
 struct DeadlineTests {
     private let clock = TestClock()
     private let loader = ScriptedLoader(.status(200, body: "ok"))

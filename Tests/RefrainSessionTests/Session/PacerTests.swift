@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import RefrainTesting
 import Testing
 
-@Suite("The pacer of a session")
+@Suite("The pacer of a session", .timeLimit(.minutes(10)))
 struct PacerTests {
     private let clock = TestClock()
 

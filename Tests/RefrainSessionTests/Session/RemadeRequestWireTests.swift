@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import RefrainTesting
@@ -41,7 +42,7 @@ private struct NumberedEncoding: ParameterEncoding {
     }
 }
 
-@Suite("On the wire: requests that are made anew for each attempt")
+@Suite("On the wire: requests that are made anew for each attempt", .timeLimit(.minutes(10)))
 struct RemadeRequestWireTests {
     private let server: FaultServer
     private let session: Session

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
 import RefrainSession
@@ -11,7 +12,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("What was begun within a request, and lives on")
+@Suite("What was begun within a request, and lives on", .timeLimit(.minutes(10)))
 struct ScopesTests {
     /// A task that an adapter or an authenticator starts, and that works when the request is over.
     private final class Worker<Value: Sendable>: Sendable {

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import TestSupport
 import Testing
 
-@Suite("Sessions and the lives of requests")
+@Suite("Sessions and the lives of requests", .timeLimit(.minutes(10)))
 struct SessionTests {
     @Test("A: Request: the legal transitions, and no others", arguments: Request.State.allCases, Request.State.allCases)
     func transitions(from: Request.State, to: Request.State) {

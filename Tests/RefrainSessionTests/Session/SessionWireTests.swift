@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainCurl
 import RefrainSession
@@ -11,7 +12,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("On the wire: sessions")
+@Suite("On the wire: sessions", .timeLimit(.minutes(10)))
 struct SessionWireTests {
     private let server: FaultServer
     private let folder: TemporaryFolder

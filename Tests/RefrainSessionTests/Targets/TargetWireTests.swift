@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainCurl
 import RefrainSession
@@ -11,7 +12,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("On the wire: targets")
+@Suite("On the wire: targets", .timeLimit(.minutes(10)))
 struct TargetWireTests {
     private let server: FaultServer
 

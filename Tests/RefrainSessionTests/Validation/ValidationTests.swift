@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
 import Testing
@@ -8,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Validation")
+@Suite("Validation", .timeLimit(.minutes(10)))
 struct ValidationTests {
     private func error(
         _ status: Int = 200,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
 import RefrainTesting
@@ -9,7 +10,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Chaos")
+@Suite("Chaos", .timeLimit(.minutes(10)))
 struct ChaosTests {
     private let mock = MockLoader().otherwise(.status(200, body: .text("0123456789"), bytesSent: 80))
 

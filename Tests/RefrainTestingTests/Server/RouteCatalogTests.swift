@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainTesting
 import Testing
 
-@Suite("The catalog of paths", .serialized, .offPool)
+@Suite("The catalog of paths", .serialized, .offPool, .timeLimit(.minutes(10)))
 struct RouteCatalogTests {
     /// What a client sees of an entry's example.
     enum Wire: Equatable {
@@ -25,7 +26,7 @@ struct RouteCatalogTests {
         "huge": .answer(200), "gzip-bomb": .answer(200), "bad-gzip": .answer(200),
         "redirect": .answer(302), "redirect-to": .answer(302), "redirect-loop": .answer(302),
         "redirect-no-location": .answer(302),
-        "rate-limited": .answer(200), "auth": .answer(401), "idempotent": .answer(200),
+        "v1": .answer(200), "rate-limited": .answer(200), "auth": .answer(401), "idempotent": .answer(200),
         "early-response": .answer(200), "expect": .answer(200),
         "log": .answer(200), "reset-state": .answer(200), "ports": .answer(200),
     ]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainTesting
 import Testing
@@ -10,7 +11,7 @@ import Musl
 import Darwin
 #endif
 
-@Suite("FaultServer: connections, scripts, stop", .serialized, .offPool)
+@Suite("FaultServer: connections, scripts, stop", .serialized, .offPool, .timeLimit(.minutes(10)))
 struct ServerLifeTests {
     @Test("200 connections at once, each with 20 keep-alive requests, are all answered and logged")
     func concurrency() throws {

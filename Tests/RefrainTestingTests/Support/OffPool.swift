@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Testing
 
 /// Runs tests that block on threads of their own, so that they hold up no asynchronous test of the same process.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainTesting
 import TLSFixture
@@ -11,7 +12,7 @@ import Musl
 import Darwin
 #endif
 
-@Suite("TLSFixture", .serialized, .offPool)
+@Suite("TLSFixture", .serialized, .offPool, .timeLimit(.minutes(10)))
 struct TLSFixtureTests {
     private static let request = "GET /bytes/100000 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 

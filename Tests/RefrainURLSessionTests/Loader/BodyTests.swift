@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import RefrainHTTP
 import RefrainTesting
 import RefrainURLSession
 import Testing
 
-@Suite("URLSessionLoader: streams in both directions", .serialized)
+@Suite("URLSessionLoader: streams in both directions", .serialized, .timeLimit(.minutes(10)))
 struct BodyTests {
     let server: FaultServer
     let loader = URLSessionLoader()

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainHTTP
 import RefrainTesting
 import RefrainURLSession
 import Testing
 
-@Suite("URLSessionLoader: limits, cancellation and reset", .serialized)
+@Suite("URLSessionLoader: limits, cancellation and reset", .serialized, .timeLimit(.minutes(10)))
 struct EndingTests {
     let server: FaultServer
     let loader = URLSessionLoader()

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainHTTP
 import Testing
 
 @testable import RefrainURLSession
 
-@Suite("What URLSession says of what was sent")
+@Suite("What URLSession says of what was sent", .timeLimit(.minutes(10)))
 struct EvidenceTests {
     typealias Transaction = TransmissionMetrics.Transaction
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import RefrainHTTP
 import RefrainTesting
@@ -10,7 +11,7 @@ import FoundationNetworking
 
 // Nothing here hangs up in the middle of a head, or sends what is not HTTP: FoundationNetworking ends the process
 // there.
-@Suite("URLSessionLoader", .serialized)
+@Suite("URLSessionLoader", .serialized, .timeLimit(.minutes(10)))
 struct LoaderTests {
     let server: FaultServer
     let loader = URLSessionLoader()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainHTTP
 import Testing
 
@@ -9,7 +10,7 @@ import FoundationNetworking
 import Foundation
 #endif
 
-@Suite("URLSessionLoader: trust, host by host")
+@Suite("URLSessionLoader: trust, host by host", .timeLimit(.minutes(10)))
 struct TrustTests {
     static let rsa: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]
 

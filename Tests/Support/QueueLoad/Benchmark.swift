@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import Refrain
 import RefrainCore
 import RefrainCurl
@@ -5,20 +7,27 @@ import RefrainHTTP
 import RefrainQueue
 
 /// The numbers of a store: 100,000 requests, enqueued, claimed and finished.
-enum Benchmark {
-    static func run(_ location: String) async throws {
-        let count = 100_000
-        let request = try HTTPRequest(
+///
+/// A file of SQLite has one claimer in each process, so one is measured; in PostgreSQL eight connections work at once.
+struct Benchmark {
+    private let location: String
+    private let workers: Int
+    private let request: HTTPRequest
+
+    init(_ location: String) throws {
+        self.location = location
+        workers = RequestQueue.Location.named(location).isShared ? 8 : 1
+        request = try HTTPRequest(
             "https://api.example.com/orders/7",
             method: .put,
             headers: ["Accept": "application/json"],
             body: .text(String(repeating: "x", count: 200))
         )
+    }
+
+    func run() async throws {
         let queue = try await RequestQueue(.named(location)) { $0 }
-        let batch = [HTTPRequest](repeating: request, count: 100)
-        try await measure("enqueue in hundreds", count) {
-            for _ in 0..<(count / 100) { try await queue.enqueue(batch) }
-        }
+        try await enqueue("enqueue in hundreds", 100_000, by: 100)
         try await measure("enqueue singly, 16 tasks", 10_000) {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<16 {
@@ -30,34 +39,66 @@ enum Benchmark {
         try await measure("enqueue singly, 1 task", 2000) {
             for _ in 0..<2000 { try await queue.enqueue(request) }
         }
-        let store = try RequestQueue.Location.named(location).open()
-        for size in [100, 20, 1] {
-            let total = size == 1 ? 5000 : 40_000
-            try measureNow("claim and finish, \(size) at a time", total) {
-                for _ in 0..<(total / size) {
-                    let claims = try store.claim(size, token: .random(in: 1...(.max)), wantsBegun: false)
-                    let results = claims.map { claim in
-                        var result = ClaimResult(claim, .done)
-                        result.attempts = 1
-                        result.status = 200
-                        result.record = record
-                        return result
-                    }
-                    _ = try store.finish(results)
-                }
-            }
-        }
-        let left = 100_000 + 12_000 - 85_000
+        try claimAndFinish(40_000, by: 100)
+        try claimAndFinish(40_000, by: 20)
+        try claimAndFinish(8000, by: 1)
+        let left = 100_000 + 12_000 - 88_000
         let worker = queue.worker(on: Answering(), concurrency: 100)
         try await measure("a worker, 100 in flight, answers at once", left) {
             let run = Task { try await worker.run() }
             while try await queue.hasWork() {
                 // No event: the outcomes are in the store.
-                try await Task.sleep(for: .milliseconds(5))
+                try await Task.sleep(for: .milliseconds(20))
             }
             run.cancel()
             try await run.value
         }
+    }
+
+    /// Claims beside a transaction that was begun before 50,000 rows were finished: their versions cannot be removed.
+    func runBesideOldTransaction() async throws {
+        try await enqueue("enqueue in hundreds", 100_000, by: 100)
+        let old = try RequestQueue.Location.named(location).transaction()
+        try claimAndFinish(50_000, by: 20)
+        try claimAndFinish(40_000, by: 20)
+        withExtendedLifetime(old) {}
+    }
+
+    private func enqueue(_ name: String, _ count: Int, by size: Int) async throws {
+        let batch = [HTTPRequest](repeating: request, count: size)
+        let queues = try await (0..<workers).asyncMap { _ in try await RequestQueue(.named(location)) { $0 } }
+        try await measure(name, count) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for queue in queues {
+                    group.addTask { for _ in 0..<(count / size / workers) { try await queue.enqueue(batch) } }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    private func claimAndFinish(_ count: Int, by size: Int) throws {
+        let start = ContinuousClock.now
+        let failure = Locked<(any Error)?>(nil)
+        DispatchQueue.concurrentPerform(iterations: workers) { _ in
+            do {
+                let store = try RequestQueue.Location.named(location).open()
+                for _ in 0..<(count / size / workers) {
+                    let claims = try store.claim(size, token: .random(in: 1...(.max)), wantsBegun: false)
+                    _ = try store.finish(claims.map(Self.done))
+                }
+            } catch { failure.withLock { $0 = error } }
+        }
+        if let error = failure.withLock({ $0 }) { throw error }
+        report("claim and finish, \(size) at a time", count, ContinuousClock.now - start)
+    }
+
+    private static func done(_ claim: Claim) -> ClaimResult {
+        var result = ClaimResult(claim, .done)
+        result.attempts = 1
+        result.status = 200
+        result.record = record
+        return result
     }
 
     /// The record of an attempt as a worker writes it.
@@ -66,21 +107,23 @@ enum Benchmark {
 
         """#
 
-    private static func measure(_ name: String, _ count: Int, _ body: () async throws -> Void) async throws {
+    private func measure(_ name: String, _ count: Int, _ body: () async throws -> Void) async throws {
         let start = ContinuousClock.now
         try await body()
         report(name, count, ContinuousClock.now - start)
     }
 
-    private static func measureNow(_ name: String, _ count: Int, _ body: () throws -> Void) throws {
-        let start = ContinuousClock.now
-        try body()
-        report(name, count, ContinuousClock.now - start)
-    }
-
-    private static func report(_ name: String, _ count: Int, _ time: Duration) {
+    private func report(_ name: String, _ count: Int, _ time: Duration) {
         let seconds = time / .seconds(1)
-        print("\(name): \(Int(Double(count) / seconds)) a second (\(count) in \(time))")
+        print("\(name): \(Int(Double(count) / seconds)) a second (\(count) in \(time), \(workers) workers)")
+    }
+}
+
+extension Range<Int> {
+    fileprivate func asyncMap<Value>(_ body: (Int) async throws -> Value) async rethrows -> [Value] {
+        var values: [Value] = []
+        for element in self { values.append(try await body(element)) }
+        return values
     }
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Refrain
 import RefrainCore
 import RefrainCurl
@@ -17,7 +18,8 @@ import Darwin
 ///     QueueLoad work STORE [POINT COUNT]   sends what is in the store; kills itself when the point is reached the
 ///                                          COUNTth time; ends when nothing is left to do
 ///     QueueLoad order STORE URL COUNT      enqueues orders, and kills itself before the commit of the next one
-///     QueueLoad bench STORE                prints the numbers of Documentation/Performance.md
+///     QueueLoad bench STORE                prints how many requests a store takes and gives a second
+///     QueueLoad bench-held STORE           does so beside a transaction that stays open, in PostgreSQL
 @main
 struct QueueLoad {
     static func main() async throws {
@@ -29,9 +31,11 @@ struct QueueLoad {
         case "order" where arguments.count >= 5:
             try await order(arguments[2], arguments[3], Int(arguments[4]) ?? 0)
         case "bench" where arguments.count >= 3:
-            try await Benchmark.run(arguments[2])
+            try await Benchmark(arguments[2]).run()
+        case "bench-held" where arguments.count >= 3:
+            try await Benchmark(arguments[2]).runBesideOldTransaction()
         default:
-            print("usage: QueueLoad work STORE [POINT COUNT] | order STORE URL COUNT | bench STORE")
+            print("usage: QueueLoad work STORE [POINT COUNT] | order STORE URL COUNT | bench STORE | bench-held STORE")
             exit(2)
         }
     }
@@ -175,13 +179,35 @@ struct CrashingLoader: HTTPLoader {
 
 extension RequestQueue {
     /// Whether a request waits or is with a worker.
+    ///
+    /// One query: between one for those that wait and another for those that are claimed, a request can pass from the
+    /// one to the other.
     func hasWork() async throws(QueueError) -> Bool {
-        for outcome in [Item.Outcome.ready, .claimed] where try await !items(outcome, limit: 1).isEmpty { return true }
-        return false
+        try await !store.call { store throws(QueueError) in try store.rows(.unfinished) }.isEmpty
     }
 }
 
 extension RequestQueue.Location {
+    /// Whether the workers of several machines share it.
+    var isShared: Bool {
+        #if PostgreSQL
+        if case .postgres = kind { return true }
+        #endif
+        return false
+    }
+
+    /// A transaction that has read, and stays open as long as the value.
+    func transaction() throws -> AnyObject? {
+        #if PostgreSQL
+        if case .postgres(let text) = kind {
+            let connection = try PostgresConnection(text)
+            try connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM refrain_queue")
+            return connection
+        }
+        #endif
+        return nil
+    }
+
     /// A database of PostgreSQL where the text says so, otherwise a file of SQLite.
     static func named(_ text: String) -> RequestQueue.Location {
         #if PostgreSQL

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Refrain
 
 /// Many calls at a high rate of faults, through the library and the command, counted on both sides.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What each call asks for, what it gets, and which of its attempts fail: all by the seed, on both sides alike.
 struct SoakPlan: Sendable {
     let seed: UInt64

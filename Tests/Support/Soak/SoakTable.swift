@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if os(Linux)
 /// What a run has come to.
 struct SoakRow: Sendable {

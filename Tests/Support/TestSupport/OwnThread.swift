@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
 
 /// An executor with a thread of its own, for tasks that must not wait for a thread of the shared pool.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The names of the metrics, in the output of the clients and in `latest.json`.
 enum Metric {
     /// Requests in a second.
@@ -29,6 +30,10 @@ enum Metric {
     /// Requests that the server has counted, for each that was made.
     static let sendsPerCall = "sendsPerCall"
 
+    // The burst.
+    static let residentAtBegin = "residentAtBegin"
+    static let residentAfterRest = "residentAfterRest"
+
     // The long run.
     static let residentAtTenth = "residentAtTenth"
     static let residentAtEnd = "residentAtEnd"
@@ -40,4 +45,5 @@ enum Metric {
     static let cpuSeconds = "cpuSeconds"
     static let fileBytes = "fileBytes"
     static let startMilliseconds = "startMilliseconds"
+    static let getMilliseconds = "getMilliseconds"
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 
 /// Reads the output of clients: lines of JSON, whose numbers are metrics.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 
 /// The results of a run: the content of `latest.json`, and the source of tables and picture.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The middle, the least and the greatest of some samples.
 struct Summary: Codable {
     let median: Double

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A target: a ratio within one run, or a bound.
 struct Target: Sendable {
     let name: String

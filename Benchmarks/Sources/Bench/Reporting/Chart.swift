@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The picture of a run: requests a second, a group of bars for each case, drawn as SVG.
 struct Chart {
     let results: Results

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 
 /// Puts the tables of a run into the documentation, between markers; what stands around them is left alone.
@@ -39,20 +40,24 @@ enum History {
         func median(_ scenario: String, _ client: String, _ metric: String) -> Double? {
             results.series(of: scenario).first { $0.client == client }?.metrics[metric]?.median
         }
+        func ratio(_ scenario: String, _ metric: String) -> String {
+            guard let ours = median(scenario, "session", metric),
+                let theirs = median(scenario, "curl-multi", metric)
+            else { return "–" }
+            return Text.number(ours / theirs, 2)
+        }
         func target(_ name: String, _ what: String) -> String {
             let found = results.targets.first { $0.name == name && $0.what == what }
             return Text.number(found?.value, found?.digits ?? 2)
         }
-        let many = "Session, 64 in flight, 2 B"
         let cells = [
             results.circumstances.date, results.circumstances.commit,
             median("64-2b", "session", Metric.rate).map(Text.grouped) ?? "–",
-            target(many, "× libcurl multi"), target(many, "× libcurl multi's CPU"),
+            ratio("64-2b", Metric.rate), ratio("64-2b", Metric.cpu),
             Text.number(median("64-2b", "session", Metric.mallocs), 1),
-            target("Session, sequential", "× libcurl multi"),
-            target("Session, sequential", "context switches a request"),
+            ratio("sequential", Metric.rate), Text.number(median("sequential", "session", Metric.switches), 2),
             target("Session, 10,000 in flight", "MB at most"),
-            target("withRetry, success at once", "× a bare await"),
+            Text.number(median("engine", "withRetry", Metric.nanoseconds), 1),
             Text.number(median("waiters", "withRetry", Metric.bytesEach), 0),
         ]
         return "| " + cells.joined(separator: " | ") + " |"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The tables that the results are shown in.
 struct Report {
     let results: Results
@@ -80,6 +81,8 @@ struct Report {
         }
         add("a backend that fails everything: requests sent for each made", "failing", Metric.sendsPerCall, 3)
         add("a backend that fails everything: requests made a second", "failing", Metric.rate, 0)
+        add("2,000 bodies of 1 MB: resident before, MB", "burst", Metric.residentAtBegin, 1, times: 1e-6)
+        add("2,000 bodies of 1 MB: resident after a rest, MB", "burst", Metric.residentAfterRest, 1, times: 1e-6)
         add("the long run: requests a second", "soak", Metric.rate, 0)
         add("the long run: resident after a tenth, MB", "soak", Metric.residentAtTenth, 1, times: 1e-6)
         add("the long run: resident at the end, MB", "soak", Metric.residentAtEnd, 1, times: 1e-6)
@@ -87,6 +90,9 @@ struct Report {
         add("the long run: file descriptors at the end", "soak", Metric.filesAtEnd, 0)
         add("refrain, static and stripped, MB", "command", Metric.fileBytes, 1, times: 1e-6)
         add("refrain --version, ms", "command", Metric.startMilliseconds, 1)
+        for series in results.series(of: "command") {
+            rows.append(["one small GET by \(series.client), ms", median(series, Metric.getMilliseconds, 1)])
+        }
         return rows.isEmpty ? nil : Table(title: "One by one", header: ["what", "value"], rows: rows)
     }
 

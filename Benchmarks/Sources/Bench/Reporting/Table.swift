@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Rows and columns: as plain text for a terminal, as Markdown for the documentation.
 struct Table {
     let title: String

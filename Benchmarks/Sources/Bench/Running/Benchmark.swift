@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One case of the benchmarks.
 protocol Benchmark: Sendable {
     /// The name by which the case is chosen, and the key of its figures in `latest.json`.
@@ -50,5 +51,6 @@ struct Workbench {
 enum Benchmarks {
     static let all: [any Benchmark] =
         [EngineBenchmark()] + LoadBenchmark.all
-        + [WaitersBenchmark(), FailingBenchmark(), CommandBenchmark()] + TransferBenchmark.all + [SoakBenchmark()]
+        + [WaitersBenchmark(), FailingBenchmark(), CommandBenchmark()] + TransferBenchmark.all
+        + [BurstBenchmark(), SoakBenchmark()]
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The engine without a network: `withRetry` beside a bare await, a loop by hand and a task.
 struct EngineBenchmark: Benchmark {
     let name = "engine"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// Requests of one kind to the server, made by several clients, one after the other in every round.
@@ -10,7 +11,7 @@ struct LoadBenchmark: Benchmark {
     let concurrency: Int
     /// The number of hosts, which are addresses of loopback.
     var hosts = 1
-    /// The number of slow responses that are open meanwhile.
+    /// The number of responses that are open meanwhile and never end.
     var open = 0
     /// How long each client makes requests in a round; those that are under way then are awaited.
     var seconds = 1.0
@@ -83,7 +84,9 @@ struct LoadBenchmark: Benchmark {
         var arguments =
             [url(bench)] + count + [String(concurrency), "--warmup", String(max(200, concurrency))] + further
         if isSecure { arguments += ["--ca", bench.nginx.certificateFile] }
-        if open > 0 { arguments += ["--open", String(open)] }
+        let server = open > 0 ? try OpenServer() : nil
+        defer { server?.stop() }
+        if let server { arguments += ["--open", String(open), "--open-url", server.url] }
         if hosts > 1 { arguments += ["--hosts", String(hosts)] }
         let metrics = try bench.run(client.rawValue, arguments, counts: counts).first?.metrics ?? [:]
         let failures = metrics[Metric.failures] ?? 0
@@ -111,7 +114,15 @@ extension LoadBenchmark {
             clients: all2B
         ),
         LoadBenchmark(name: "64-2b", title: "64 in flight, 2 B", path: "/2b", concurrency: 64, clients: all2B),
+        LoadBenchmark(
+            name: "json-1k",
+            title: "64 in flight, 1 KB of JSON",
+            path: "/json-1k",
+            concurrency: 64,
+            clients: [.curlMulti, .session, .sessionDecodable]
+        ),
         LoadBenchmark(name: "64-16k", title: "64 in flight, 16 KB", path: "/16k", concurrency: 64, clients: plain),
+        LoadBenchmark(name: "64-64k", title: "64 in flight, 64 KB", path: "/64k", concurrency: 64, clients: bodies),
         LoadBenchmark(name: "256k", title: "64 in flight, 256 KB", path: "/256k", concurrency: 64, clients: bodies),
         LoadBenchmark(name: "10m", title: "8 in flight, 10 MB", path: "/10m", concurrency: 8, clients: bodies),
         LoadBenchmark(name: "64-1m", title: "64 in flight, 1 MB", path: "/1m", concurrency: 64, clients: plain),
@@ -147,6 +158,14 @@ extension LoadBenchmark {
             concurrency: 64,
             hosts: 1000,
             clients: [.curlMulti, .loader, .session]
+        ),
+        LoadBenchmark(
+            name: "open-2000",
+            title: "64 in flight beside 2,000 open responses, 2 B",
+            path: "/2b",
+            concurrency: 64,
+            open: 2000,
+            clients: [.loader]
         ),
         LoadBenchmark(
             name: "open-4000",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A backend that answers 503 to everything: how many requests reach it, counted by itself.
 struct FailingBenchmark: Benchmark {
     let name = "failing"
@@ -14,6 +15,22 @@ struct FailingBenchmark: Benchmark {
             throw BenchFailure("\(sends) of \(calls) requests reached the backend that fails everything")
         }
         metrics[Metric.sendsPerCall] = Double(sends) / Double(calls)
+        samples.add(metrics, scenario: name, client: "session")
+    }
+}
+
+/// Many bodies of 1 MB at a time, then a rest: memory before and after.
+struct BurstBenchmark: Benchmark {
+    let name = "burst"
+
+    func runOnce(_ bench: Workbench, _ samples: inout Samples) throws {
+        let lines = try bench.run(
+            "SessionClient",
+            [bench.nginx.plainURL + "/1m", "2000", "64", "--warmup", "0", "--rest", "8"]
+        )
+        guard let metrics = lines.first?.metrics, metrics[Metric.failures] == 0 else {
+            throw BenchFailure("requests of the burst failed")
+        }
         samples.add(metrics, scenario: name, client: "session")
     }
 }

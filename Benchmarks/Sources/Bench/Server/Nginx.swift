@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 import Glibc
 
@@ -34,6 +35,11 @@ final class Nginx {
         ] {
             try Self.write([UInt8](repeating: UInt8(ascii: "1"), count: size), to: folder + "/files/" + name)
         }
+        let people = (1...8).map {
+            "{\"id\":\($0),\"name\":\"Person number \($0)\",\"email\":\"person.\($0)@example.com\","
+                + "\"isActive\":true,\"score\":\($0).25,\"tags\":[\"first\",\"second\"]}"
+        }
+        try Self.write(Array("[\(people.joined(separator: ","))]".utf8), to: folder + "/files/json-1k")
         // Without blocks on the disk.
         for (name, size) in [("128m", 128_000_000), ("1g", 1_000_000_000)] {
             try Self.write([], to: folder + "/files/" + name)
@@ -126,7 +132,6 @@ final class Nginx {
             root \(folder)/files;
             server {
                 listen \(plain) backlog=16384;
-                location = /slow { alias \(folder)/files/2k; limit_rate 2; }
                 # Any number of names for one file.
                 location ~ ^/many/(?<size>[0-9a-z]+)/ { try_files /$size =404; }
                 location = /fail { access_log \(folder)/fail.log line; return 503 "no"; }

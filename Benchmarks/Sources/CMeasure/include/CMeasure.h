@@ -7,7 +7,8 @@
 
 // The measurements of every client: the same arguments, the same clocks, the same line of JSON.
 //
-//   CLIENT URL REQUESTS CONCURRENCY [--seconds S] [--warmup N] [--ca FILE] [--hosts N] [--open N]
+//   CLIENT URL REQUESTS CONCURRENCY [--seconds S] [--warmup N] [--ca FILE] [--rest S] [--hosts N]
+//     [--open N --open-url URL]
 //
 // REQUESTS is how many are made at most; with --seconds no request begins later than that.
 
@@ -23,6 +24,8 @@ typedef struct {
     int64_t hosts;
     /// The number of slow responses that are open meanwhile.
     int64_t open;
+    /// Where these are requested, or NULL.
+    const char *open_url;
 } bench_arguments;
 
 // Reads the arguments; ends the process with status 2 and a message where they are wrong.

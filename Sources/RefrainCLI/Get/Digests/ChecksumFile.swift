@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A list of digests of files, as `sha256sum`, `sha512sum` and their `--tag` write it.
 struct ChecksumFile: Sendable {
     private var digests: [String: ContentDigest] = [:]
@@ -7,7 +8,7 @@ struct ChecksumFile: Sendable {
     ///
     /// - Throws: ``UsageError``, with the number of the line that cannot be read.
     init(path: String) throws(UsageError) {
-        try self.init(String(decoding: try BodyText.contents(path, "--checksum-file"), as: UTF8.self), path: path)
+        try self.init(String(decoding: try Input.contents(path, "--checksum-file"), as: UTF8.self), path: path)
     }
 
     init(_ text: String, path: String) throws(UsageError) {

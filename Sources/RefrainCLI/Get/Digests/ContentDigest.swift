@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CLibcrypto
 internal import Refrain
 
-/// An expected digest of a content, and its source.
+/// An expected digest of a body, and its source.
 struct ContentDigest: Hashable, Sendable {
     /// A hash function, by its name in the registry of RFC 9530 §5.
     enum Algorithm: String, CaseIterable, Sendable {
@@ -66,7 +67,7 @@ struct ContentDigest: Hashable, Sendable {
     }
 }
 
-/// A content with another digest than expected.
+/// A body with another digest than expected.
 struct DigestMismatch: Error, CustomStringConvertible {
     let expected: ContentDigest
     let actual: [UInt8]
@@ -79,18 +80,18 @@ struct DigestMismatch: Error, CustomStringConvertible {
 
 /// The digest fields of HTTP (RFC 9530).
 enum DigestFields {
-    /// The request for a digest of the whole content, whichever part of it is sent (§4).
+    /// The request for a digest of the whole body, whichever part of it is sent (§4).
     static let wanted = (name: "Want-Repr-Digest", value: "sha-256=10, sha-512=5")
 
     /// The digests that a response gives for the content as it is stored.
     ///
     /// `Repr-Digest` is of the whole, also on a part (§3); `Content-Digest` is of the content of this message (§2).
-    /// Both are of the coded form, so they do not apply to a content that was decoded. Malformed digests and those of
+    /// Both are of the coded form, so they do not apply to a body that was decoded. Malformed digests and those of
     /// other functions are ignored.
     static func digests(_ response: HTTPResponse) -> [ContentDigest] {
         guard !response.headers.contains("Content-Encoding") else { return [] }
         let digests = digests(response, "Repr-Digest")
-        // If a content came in several responses, the last one had a part of it.
+        // If a body came in several responses, the last one had a part of it.
         return digests.isEmpty && response.status == .ok ? self.digests(response, "Content-Digest") : digests
     }
 
@@ -107,7 +108,7 @@ enum DigestFields {
     }
 }
 
-/// Computes the digest of a content that is not kept.
+/// Computes the digest of a body that is not kept.
 final class DigestingSink: ContentSink {
     /// The inner sink.
     let inner: any ContentSink

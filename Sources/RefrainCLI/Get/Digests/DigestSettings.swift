@@ -1,14 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
-/// The digests that contents are compared with.
+/// The digests that bodies are compared with.
 struct DigestSettings: Sendable {
-    /// The digest of the one content.
+    /// The digest of the one response.
     private let digest: ContentDigest?
     /// The digests of several.
     private let list: ChecksumFile?
     /// Whether an option gives digests.
     var areGiven: Bool { digest != nil || list != nil }
-    /// Whether contents become files, so that a wrong one can be discarded.
+    /// Whether bodies become files, so that a wrong one can be discarded.
     let checksFields: Bool
 
     init(_ arguments: Arguments, _ destination: Destination, numberOfURLs: Int) throws(UsageError) {
@@ -27,7 +28,9 @@ struct DigestSettings: Sendable {
             throw UsageError("\(option) and --\(other.rawValue) exclude each other: a digest is that of the body alone")
         }
         guard digest == nil || numberOfURLs == 1 else {
-            throw UsageError("--sha256 is of one content, but there are \(numberOfURLs) URLs; use --checksum-file FILE")
+            throw UsageError(
+                "--sha256 is for one response, but there are \(numberOfURLs) URLs; use --checksum-file FILE"
+            )
         }
         guard !destination.printsInOrder else {
             throw UsageError("\(option) needs a file for each URL: --output-dir DIR")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// The destination of the content of one URL.
@@ -23,7 +24,7 @@ extension ContentSink {
     var partial: (any PartialContent)? { nil }
 }
 
-/// A content that a later run can continue.
+/// A body that a later run can continue.
 protocol PartialContent: ContentSink {
     /// A message about what an earlier run has left; nil: none.
     var remark: String? { get }
@@ -117,7 +118,7 @@ final class TerminalSink: ContentSink {
     func discard() { inner.discard() }
 }
 
-/// Memory, for contents that are printed later.
+/// Memory, for bodies that are printed later.
 final class MemorySink: ContentSink {
     private let content = Locked<[UInt8]>([])
 

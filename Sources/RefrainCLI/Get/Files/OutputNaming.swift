@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainTesting
 
 /// Names the file of a URL by the URL alone; the rest of the list never changes a name.
@@ -84,7 +85,7 @@ enum OutputNaming {
     }
 
     private static func isPlainInQuery(_ byte: UInt8) -> Bool {
-        isLetterOrDigit(byte) || "-=&,+;_".utf8.contains(byte)
+        ASCIILetter.isLetterOrDigit(byte) || "-=&,+;_".utf8.contains(byte)
     }
 
     /// Whether a component can be the name of a file as it is, on every file system.
@@ -100,7 +101,7 @@ enum OutputNaming {
     static func isOrdinary(_ text: some StringProtocol) -> Bool {
         var (count, last) = (0, point)
         for byte in text.utf8 {
-            guard isLetterOrDigit(byte) || byte == point || byte == hyphen || byte == UInt8(ascii: "_"),
+            guard ASCIILetter.isLetterOrDigit(byte) || byte == point || byte == hyphen || byte == UInt8(ascii: "_"),
                 count > 0 || byte != point && byte != hyphen
             else { return false }
             (count, last) = (count + 1, byte)
@@ -112,19 +113,11 @@ enum OutputNaming {
     private static func digested(_ text: String, of source: String, keepingEnding: Bool = true) -> String {
         let clean = sanitized(text).replacing("~", with: "_").replacing("@", with: "_")
         var (stem, ending) = split(clean)
-        let isShort = (2...12).contains(ending.utf8.count) && ending.utf8.dropFirst().allSatisfy(isLetterOrDigit)
+        let isShort =
+            (2...12).contains(ending.utf8.count) && ending.utf8.dropFirst().allSatisfy(ASCIILetter.isLetterOrDigit)
         if !keepingEnding || !isShort { (stem, ending) = (clean, "") }
         let digest = SHA256.hex(of: Array(source.utf8)).prefix(10)
         return cut(stem, to: maximumLength - 40) + "~" + digest + ending
-    }
-
-    static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
     }
 
     /// A name that every file system takes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// Names the files of many URLs as ``OutputNaming/tree(_:)`` does, and remembers the folder of the last one.
@@ -66,11 +67,11 @@ final class OutputFolders: Sendable {
     }
 }
 
-/// The files of the contents of this run, so that no content overwrites that of another one.
+/// The files of this run, so that no response overwrites that of another one.
 final class ClaimedPaths: Sendable {
     private let identities = Locked<Set<String>>([])
 
-    /// Claims a file for a content; false if another content has it.
+    /// Claims a file for a body; false if another file has it.
     func claim(_ path: String) -> Bool {
         let identity = Directory.identity(of: path)
         return identities.withLock { $0.insert(identity).inserted }

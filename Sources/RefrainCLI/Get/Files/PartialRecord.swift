@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 #if canImport(FoundationEssentials)
@@ -27,7 +28,7 @@ struct PartialRecord: Codable, Equatable {
     var answered: String
     /// The value of `If-Range`.
     var validator: String
-    /// The length of the whole content, if known.
+    /// The length of the whole body, if known.
     var total: Int64?
     /// The fields that describe the content, as pairs.
     var fields: [[String]]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 #if canImport(Glibc)
@@ -10,15 +11,15 @@ internal import Darwin
 
 /// A file that is written atomically, and whose beginning a later process can continue.
 ///
-/// A content with a strong validator goes into `.NAME.part` beside the target, with `.NAME.part.json`, a
+/// A body with a strong validator goes into `.NAME.part` beside the target, with `.NAME.part.json`, a
 /// ``PartialRecord``. `kill -9` at any instant leaves a pair that can be continued, or files that the next run removes:
 /// - the record is written, by a rename, before the first byte of the content, into an empty partial file;
-/// - before a partial file is emptied for another content, the record is removed;
+/// - before a partial file is emptied for another body, the record is removed;
 /// - the whole file is moved to its name before the record is removed.
 ///
 /// A small content, or one without a validator, goes into a `Download.FileSink`, which leaves nothing behind.
 final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
-    /// Below this size a content is fetched again as a whole: a record would cost more.
+    /// Below this size a body is fetched again as a whole: a record would cost more.
     static let minimumSize: Int64 = 256 << 10
     /// After this many bytes the file is synchronized, and the record updated.
     static let syncInterval: Int64 = 512 << 20
@@ -44,7 +45,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         var small: Download.FileSink?
         /// The writer of the separate thread; nil: none is running.
         var writer: BackgroundWriter?
-        /// Whether a content has begun that does not continue the partial file that was found.
+        /// Whether a body has begun that does not continue the partial file that was found.
         var hasStartedOver = false
         /// Whether the content is large enough to be continued but has no validator.
         var lacksValidator = false
@@ -58,8 +59,8 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     /// - Parameters:
     ///   - isFresh: whether it is certain that no earlier process has left a partial file.
     ///   - isAlone: whether it is the only file of the run, so that no other transfer waits while it is written.
-    ///   - takesDirectly: whether a large content is written by the thread that receives it.
-    /// - Throws: `HTTPBody.FileError` where the target is no file, or another process writes it.
+    ///   - takesDirectly: whether a large body is written by the thread that receives it.
+    /// - Throws: `HTTPBody.FileError` where the target is not a file, or another process writes it.
     init(
         path: String,
         url: String,
@@ -121,7 +122,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         else {
             names.remove()
             close(descriptor)
-            return (nil, status.st_size > 0 ? "a partial file of another content was removed" : nil)
+            return (nil, status.st_size > 0 ? "the partial file of another response was removed" : nil)
         }
         var size = Int64(status.st_size)
         if record.boot != PartialRecord.currentBoot { size = min(size, record.synced) }
@@ -168,7 +169,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
             && !headers.contains("Content-Encoding") && headers["Accept-Ranges"]?.lowercased() != "none"
     }
 
-    /// Begins a content in an empty file.
+    /// Begins a body in an empty file.
     private func begin(_ checkpoint: DownloadCheckpoint?, _ state: inout State) throws {
         state.size = 0
         state.hasStartedOver = true
@@ -285,7 +286,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         try names.moveToTarget(lock)
     }
 
-    /// Ends without the whole content; keeps what can be continued.
+    /// Ends without the whole body; keeps what can be continued.
     func discard() {
         state.withLock { state in
             guard !state.isDone else { return }

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
-/// Passes a content on as it arrives, except its beginning, which is held back until a limit or the end.
+/// Passes a body on as it arrives, except its beginning, which is held back until a limit or the end.
 ///
-/// As long as nothing was passed on, a content that was cut short can be fetched again unseen. No byte is passed on
+/// As long as nothing was passed on, a body that was cut short can be fetched again unseen. No byte is passed on
 /// twice.
 final class StreamSink: ContentSink {
     /// How much is held back, unless an option says otherwise.

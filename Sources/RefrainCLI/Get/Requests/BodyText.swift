@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// Bodies as they are written on the command line, in curl's forms.
@@ -92,7 +93,7 @@ struct BodyText: Sendable {
             if index > 0, item.name != .json { bytes.append(UInt8(ascii: "&")) }
             let option = "--\(item.name.rawValue)"
             if let path = path(item) {
-                let file = try contents(path, option)
+                let file = try Input.contents(path, option)
                 // As curl does: --data is for text on one line, --data-binary takes a file as it is.
                 bytes += item.name == .data ? file.filter { $0 != 0x0D && $0 != 0x0A && $0 != 0 } : file
             } else if item.name == .dataUrlencode {
@@ -111,7 +112,7 @@ struct BodyText: Sendable {
         }
         let name = text[..<mark]
         let rest = String(text[text.index(after: mark)...])
-        let content = try text[mark] == "@" ? contents(rest, option) : Array(rest.utf8)
+        let content = try text[mark] == "@" ? Input.contents(rest, option) : Array(rest.utf8)
         return name.isEmpty ? percentEncoded(content) : "\(name)=\(percentEncoded(content))"
     }
 
@@ -173,15 +174,5 @@ struct BodyText: Sendable {
         case .restartable, .oneShot: break
         }
         return "\(size) \(ContentDigest.hex(computation.finish()))"
-    }
-
-    /// All that a file holds.
-    static func contents(_ path: String, _ option: String) throws(UsageError) -> [UInt8] {
-        do {
-            let isBody = ["--data", "--json", "--form", "--url-query"].contains(where: option.hasPrefix)
-            return try Input(path: path, isBounded: true).rest(limit: isBody ? 1 << 30 : Input.settingsLimit)
-        } catch {
-            throw UsageError("\(option): \(error)")
-        }
     }
 }

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
-/// Header fields that ask for a part of a content, or only for one that has changed.
+/// Header fields that ask for a part of a body, or only for one that has changed.
 enum ConditionFields {
     /// The fields that the options ask for.
     static func fields(_ arguments: Arguments) throws(UsageError) -> [(name: String, value: String)] {
@@ -20,7 +21,7 @@ enum ConditionFields {
         if let path = arguments.last(.etagCompare) {
             let tag =
                 Directory.kind(of: path) == .nothing
-                ? "" : String(decoding: try BodyText.contents(path, "--etag-compare"), as: UTF8.self)
+                ? "" : String(decoding: try Input.contents(path, "--etag-compare"), as: UTF8.self)
             let trimmed = tag.trimmedOfWhiteSpace
             // As curl does without a tag.
             fields.append(("If-None-Match", trimmed.isEmpty ? "\"\"" : trimmed))
@@ -34,7 +35,7 @@ enum ConditionFields {
             date(text.hasPrefix("-") ? String(text.dropFirst()) : text) == nil
         else { return nil }
         return "--time-cond: \(Sanitized.text(text)) is neither a file nor a date, such as "
-            + "2026-11-22 10:30:00, so there is no condition"
+            + "2026-11-22 10:30:00, so no condition is sent"
     }
 
     /// The date that a text names, or that of the last change of the file that it names.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 #if canImport(FoundationEssentials)
@@ -32,7 +33,7 @@ struct Credentials: Sendable {
         } else if let text = arguments.last(.bearer) {
             var token = text
             if text.hasPrefix("@") {
-                let bytes = try BodyText.contents(String(text.dropFirst()), "--bearer")
+                let bytes = try Input.contents(String(text.dropFirst()), "--bearer")
                 token = String(decoding: bytes, as: UTF8.self).trimmedOfWhiteSpace
             }
             guard !token.isEmpty, HTTPToken.isValidFieldValue(token) else {
@@ -55,7 +56,7 @@ struct Credentials: Sendable {
             return
         }
         let option = file == nil ? "--netrc" : "--netrc-file"
-        let text = String(decoding: try BodyText.contents(path, option), as: UTF8.self)
+        let text = String(decoding: try Input.contents(path, option), as: UTF8.self)
         netrc = try Netrc(text, name: "\(option): \(path)")
     }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// Parts of a form as curl writes them: `NAME=TEXT`, `NAME=@FILE`, `NAME=<FILE`, with `;type=` and `;filename=`.
@@ -25,7 +26,7 @@ enum FormText {
         let value = text[text.index(after: equals)...]
         guard !isText else { return .text(name, String(value)) }
         guard value.first != "(" else {
-            throw UsageError("--form: parts within parts are not taken; --form-string sends a text that begins with (")
+            throw UsageError("--form: nested parts are not supported; --form-string sends a text that begins with (")
         }
         let isFile = value.hasPrefix("@")
         let isFromFile = isFile || value.hasPrefix("<")

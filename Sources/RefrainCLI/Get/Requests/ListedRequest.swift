@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// One request of a list or of the command line.
@@ -40,7 +41,7 @@ struct ListedRequest: Sendable {
     /// Whether it is a line in JSON with a method or a body.
     var isLine: Bool { method != nil || body != nil }
 
-    /// Whether it asks for a part of a content.
+    /// Whether it asks for a part of a body.
     var asksForPart: Bool { headers.contains { HTTPHeaders.isSame($0.name, "Range") } }
 
     /// Whether it is only a URL.

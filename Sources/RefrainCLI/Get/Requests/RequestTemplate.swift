@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 internal import RefrainTesting
 
@@ -55,14 +56,14 @@ struct RequestTemplate: Sendable {
         ignoredQuery = Set(
             arguments.all(.ignoreQuery).flatMap { $0.lowercased().split(separator: ",").map(String.init) }
         )
-        let perAttempt = try Self.duration(.timeout, arguments)
-        let maxTime = try Self.seconds(.maxTime, arguments)
+        let perAttempt = try arguments.duration(.timeout)
+        let maxTime = try arguments.seconds(.maxTime)
         // As in curl, where it is for each transfer: with options that repeat it, for each attempt.
         let isPerAttempt = [.retry, .attempts, .retryFor, .retryMaxTime, .deadline].contains(where: arguments.has)
         attemptTimeout = perAttempt ?? (isPerAttempt ? maxTime : nil)
         idleTimeout = try Self.idleTimeout(arguments, [perAttempt, maxTime])
-        connectTimeout = try Self.seconds(.connectTimeout, arguments)
-        let wholeTime = try Self.duration(.deadline, arguments)
+        connectTimeout = try arguments.seconds(.connectTimeout)
+        let wholeTime = try arguments.duration(.deadline)
         timeout = wholeTime ?? (isPerAttempt ? nil : maxTime)
         retryAfterPolicy = try PolicyText.retryAfterPolicy(arguments)
         switch arguments.last(.idempotencyKey) {
@@ -74,7 +75,7 @@ struct RequestTemplate: Sendable {
         if let keyField, !HTTPToken.isValid(keyField) {
             throw .badValue(keyField, of: "--idempotency-key-field", "is not the name of a header field")
         }
-        keyLifetime = try Self.duration(.keyLifetime, arguments) ?? .seconds(24 * 60 * 60)
+        keyLifetime = try arguments.duration(.keyLifetime) ?? .seconds(24 * 60 * 60)
         isReplayUnsafe = arguments.has(.replayUnsafe)
         let following = arguments.given.last { $0.name == .location || $0.name == .noLocation }
         followsRedirects = following?.name != .noLocation
@@ -129,7 +130,7 @@ struct RequestTemplate: Sendable {
                 continue
             }
             let path = String(text.dropFirst())
-            let lines = String(decoding: try BodyText.contents(path, "--header"), as: UTF8.self)
+            let lines = String(decoding: try Input.contents(path, "--header"), as: UTF8.self)
                 .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             for (index, line) in lines.enumerated() where !line.isEmpty {
                 try add(String(line), "--header \(path):\(index + 1)")
@@ -166,7 +167,7 @@ struct RequestTemplate: Sendable {
     /// Whether the command line gives a body.
     var hasBody: Bool { !body.body.isEmpty }
 
-    /// The range of the options; nil: the whole content.
+    /// The range of the options; nil: the whole body.
     var range: String? { headers["Range"] }
 
     /// The method of a request.
@@ -226,7 +227,7 @@ struct RequestTemplate: Sendable {
         // A jar that is written at the end changes with each run.
         for file in arguments.all(.cookie) where !file.contains("=") && file != arguments.last(.cookieJar) {
             guard Directory.kind(of: file) == .file else { continue }
-            text += "\ncookies \(SHA256.hex(of: try BodyText.contents(file, "--cookie")))"
+            text += "\ncookies \(SHA256.hex(of: try Input.contents(file, "--cookie")))"
         }
         return text
     }
@@ -277,7 +278,7 @@ struct RequestTemplate: Sendable {
 
     /// How long a request may take in all, which holds for the files that it is made from as well; nil: no limit.
     static func timeOfCall(_ arguments: Arguments) throws(UsageError) -> Duration? {
-        let times = [try duration(.deadline, arguments), try seconds(.maxTime, arguments)]
+        let times = [try arguments.duration(.deadline), try arguments.seconds(.maxTime)]
         return times.compactMap(\.self).min()
     }
 
@@ -296,17 +297,5 @@ struct RequestTemplate: Sendable {
         return try arguments.last(.maxFilesize).map { text throws(UsageError) in
             try SpeedText.bytes(text, option: "--max-filesize")
         }
-    }
-
-    private static func duration(_ name: OptionName, _ arguments: Arguments) throws(UsageError) -> Duration? {
-        guard let text = arguments.last(name) else { return nil }
-        return try DurationText.parse(text, option: "--\(name.rawValue)")
-    }
-
-    /// A time of one of curl's options: seconds, with decimals or with a unit; zero is no limit.
-    static func seconds(_ name: OptionName, _ arguments: Arguments) throws(UsageError) -> Duration? {
-        guard let text = arguments.last(name) else { return nil }
-        let duration = try DurationText.parseSeconds(text, option: "--\(name.rawValue)")
-        return duration == .zero ? nil : duration
     }
 }

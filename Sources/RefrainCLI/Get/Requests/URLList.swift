@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// A list of requests, one per line: a URL, or a JSON object; blank lines and lines that begin with `#` do not count.
@@ -122,9 +123,9 @@ enum CommandLineURL {
         guard SanitizedURL.authorityStart(of: word) == nil, corrected(word) == nil else { return false }
         let (host, port) = hostAndPort(word)
         if host.hasPrefix("[") { return host.hasSuffix("]") && host.contains(":") }
-        guard let first = host.utf8.first, OutputNaming.isLetterOrDigit(first),
+        guard let first = host.utf8.first, ASCIILetter.isLetterOrDigit(first),
             host.unicodeScalars.allSatisfy({
-                !$0.isASCII || OutputNaming.isLetterOrDigit(UInt8($0.value)) || "-._@".unicodeScalars.contains($0)
+                !$0.isASCII || ASCIILetter.isLetterOrDigit(UInt8($0.value)) || "-._@".unicodeScalars.contains($0)
             })
         else { return false }
         let isNumbered = port.flatMap { ASCIINumber.whole($0) } != nil
@@ -182,7 +183,7 @@ enum CommandLineURL {
             return url == word ? nil : SanitizedURL.text(url)
         }
         guard !urls.isEmpty else { return nil }
-        return "without a scheme; this is \(urls.map { Sanitized.line($0) }.joined(separator: ", "))"
+        return "no scheme given; using \(urls.map { Sanitized.line($0) }.joined(separator: ", "))"
     }
 
     /// - Throws: ``UsageError`` that says what to write instead.

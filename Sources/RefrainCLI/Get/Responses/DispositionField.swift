@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
-/// The name that a server gives a content, in `Content-Disposition` (RFC 6266).
+/// The name that a server gives a body, in `Content-Disposition` (RFC 6266).
 enum DispositionField {
     /// The name of a file; nil: the field names none.
     ///
@@ -88,7 +89,7 @@ enum DispositionField {
     }
 
     private static func hexadecimal(_ digits: Substring.UTF8View) -> UInt8? {
-        // A sign is no digit.
+        // A sign is not a digit.
         digits.contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }
             ? nil : String(digits).flatMap { UInt8($0, radix: 16) }
     }

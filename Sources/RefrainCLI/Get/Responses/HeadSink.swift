@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
-/// Writes the heads of the answers before a content.
+/// Writes the heads of the answers before a body.
 final class HeadSink: ContentSink, DownloadObserver {
     private let sink: any ContentSink
     private let log: ResponseLog
@@ -24,7 +25,7 @@ final class HeadSink: ContentSink, DownloadObserver {
         try await writeHeads()
     }
 
-    /// Writes the heads; for answers that bring no content, too.
+    /// Writes the heads; for answers that have no body, too.
     func writeHeads() async throws {
         let bytes = log.shown.flatMap(\.bytes)
         written.withLock { $0 = Int64(bytes.count) }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 /// A text that is written after each request, with variables in it: curl's `--write-out`.
@@ -114,7 +115,7 @@ struct WriteOut: Sendable {
         rest = rest[rest.index(after: end)...]
         if isHeader { return .header(name) }
         guard let variable = Variable(rawValue: name) else {
-            if let reason = refused[name] { throw .badValue("%{\(name)}", of: option, "is not taken: \(reason)") }
+            if let reason = refused[name] { throw .badValue("%{\(name)}", of: option, "is not supported: \(reason)") }
             let meant = SuggestionFinder.nearest(to: name, among: names).map { "did you mean %{\($0)}?" }
             throw .badValue("%{\(name)}", of: option, "is not known; \(meant ?? "help get lists the variables")")
         }
@@ -218,7 +219,7 @@ struct WriteOut: Sendable {
         return JSON.object(others.map { ($0.rawValue, value($0, outcome)) }).text
     }
 
-    /// The value of a variable in JSON: a number where it is one, and null where there is no text.
+    /// The value of a variable in JSON: a number where it is one, and null where there is none.
     private static func value(_ variable: Variable, _ outcome: FetchOutcome) -> JSON {
         let text = text(variable, outcome)
         switch variable {

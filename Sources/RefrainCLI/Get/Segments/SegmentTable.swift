@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -28,7 +29,7 @@ struct SegmentTable {
     /// The minimum length of a segment; below it a request costs more than it gains.
     static let minimumLength: Int64 = 1 << 20
 
-    /// The bounds for a content of which the first bytes are fetched already.
+    /// The bounds for a body of which the first bytes are fetched already.
     ///
     /// There are four times as many as connections, so that a slow connection does not have a large part at the end.
     static func bounds(total: Int64, first: Int64, connections: Int) -> [Range<Int64>] {

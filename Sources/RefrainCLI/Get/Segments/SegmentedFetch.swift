@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 #if canImport(FoundationEssentials)
@@ -21,7 +22,7 @@ struct SegmentedFetch: Sendable {
     ///
     /// - Parameters:
     ///   - first: the result of that request; returned unchanged if nothing is missing.
-    ///   - request: the request of the whole content.
+    ///   - request: the request of the whole body.
     ///   - start: when it began.
     /// - Returns: the first response, with the attempts of all requests; or what ended the first segment that failed.
     func complete(
@@ -187,7 +188,7 @@ private final class SegmentSink: Download.Sink {
         progress?.add(bytes.count)
     }
 
-    /// The other segments belong to the same content, so one segment cannot start over with another content.
+    /// The other segments belong to the same content, so one segment cannot start over with another one.
     func startOver() async throws { throw Download.CannotStartOver() }
     var canStartOver: Bool { false }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
 #if canImport(Glibc)
@@ -54,7 +55,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
 
     /// Prepares for a file; creates nothing.
     ///
-    /// - Throws: `HTTPBody.FileError` where the target is no file, or another process writes it.
+    /// - Throws: `HTTPBody.FileError` where the target is not a file, or another process writes it.
     init(path: String, url: String, connections: Int) throws(HTTPBody.FileError) {
         self.path = path
         self.url = url
@@ -345,7 +346,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
         }
     }
 
-    /// Ends without the whole content; keeps the segments.
+    /// Ends without the whole body; keeps the segments.
     func discard() {
         state.withLock { state in
             switch state {

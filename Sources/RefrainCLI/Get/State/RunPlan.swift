@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 internal import RefrainQueue
 
@@ -12,13 +13,13 @@ struct RunPlan: Sendable {
     /// Opens the state of a run, if it has one.
     init(_ settings: GetSettings) throws(UsageError) {
         self.settings = settings
-        state = try settings.state.map { path throws(UsageError) in
-            try TransferState(path: path, option: settings.stateOption, list: settings.rereadList)
+        state = try settings.state.file.map { path throws(UsageError) in
+            try TransferState(path: path, option: settings.state.option, list: settings.state.rereadList)
         }
     }
 
     /// Returns jobs with their rows of the state; missing rows are written in one transaction.
-    func planned(_ jobs: [GetSettings.Job]) throws(UsageError) -> [GetSettings.Job] {
+    func planned(_ jobs: [FetchJob]) throws(UsageError) -> [FetchJob] {
         guard let state, !jobs.isEmpty else { return jobs }
         do throws(DatabaseError) {
             let wanted = jobs.map(entry)
@@ -41,21 +42,21 @@ struct RunPlan: Sendable {
                 case .resend where job.request.key == nil && entry.key != nil: entry.key = wanted[index].key
                 default: break
                 }
-                return GetSettings.Job(job, entry: entry, action: action)
+                return FetchJob(job, entry: entry, action: action)
             }
             try state.note(forgotten)
             return planned
         } catch {
-            throw UsageError("\(settings.stateOption): \(error)")
+            throw UsageError("\(settings.state.option): \(error)")
         }
     }
 
     /// Notes that requests of the list may be missing in the state.
     func beginList() throws(UsageError) {
         do throws(DatabaseError) {
-            try state?.note(list: settings.listName, isRead: false)
+            try state?.note(list: settings.state.listName, isRead: false)
         } catch {
-            throw UsageError("\(settings.stateOption): \(error)")
+            throw UsageError("\(settings.state.option): \(error)")
         }
     }
 
@@ -64,7 +65,7 @@ struct RunPlan: Sendable {
     /// - Returns: a message; nil if nothing was forgotten.
     func endList() throws(DatabaseError) -> String? {
         guard let state else { return nil }
-        try state.note(list: settings.listName, isRead: true)
+        try state.note(list: settings.state.listName, isRead: true)
         let (count, files) = try state.forgetLeftovers()
         guard count > 0 else { return nil }
         if case .folder(let folder) = settings.destination {
@@ -74,7 +75,7 @@ struct RunPlan: Sendable {
     }
 
     /// A row for a new request.
-    private func entry(_ job: GetSettings.Job) -> TransferState.Entry {
+    private func entry(_ job: FetchJob) -> TransferState.Entry {
         var entry = TransferState.Entry(
             identity: job.identity,
             url: SanitizedURL.text(settings.template.url(of: job.request)),
@@ -88,20 +89,20 @@ struct RunPlan: Sendable {
         return entry
     }
 
-    private func action(_ row: TransferState.Entry?, _ job: GetSettings.Job) -> GetSettings.Job.Action {
+    private func action(_ row: TransferState.Entry?, _ job: FetchJob) -> FetchJob.Action {
         guard let row else { return .refuse }
         guard row.outcome == .done else {
             guard isUnknown(row, job) else { return .fetch }
-            return settings.resendsUnknown ? .resend : .leave
+            return settings.state.resendsUnknown ? .resend : .leave
         }
         if let file = job.file, Directory.fileSize(file) != row.bytes { return .fetch }
         if job.file == nil, settings.destination.printsContents, settings.canRepeat(job) { return .fetch }
-        guard settings.refreshes, job.file != nil else { return .skip }
+        guard settings.state.refreshes, job.file != nil else { return .skip }
         return row.validator == nil ? .fetch : .revalidate
     }
 
     /// Whether the server may have done a request that it would do again.
-    private func isUnknown(_ row: TransferState.Entry, _ job: GetSettings.Job) -> Bool {
+    private func isUnknown(_ row: TransferState.Entry, _ job: FetchJob) -> Bool {
         guard !settings.template.isReplayUnsafe else { return false }
         if settings.isSentOnce(job) { return row.outcome == .unknown || (row.outcome == .pending && row.begun != nil) }
         guard settings.dependsOnKey(job), let begun = row.begun else { return row.outcome == .unknown }
@@ -129,12 +130,12 @@ struct RunPlan: Sendable {
     static let writeInterval = Duration.milliseconds(100)
     /// The maximum number of unwritten rows.
     private static let maximumRows = 2000
-    /// The row of a content of this size or more is written at once, so that a crash does not cost its download.
+    /// The row of a body of this size or more is written at once, so that a crash does not cost its download.
     private static let urgentSize: Int64 = 1 << 20
 
     /// Records the outcome of a request.
     ///
-    /// The row of a request that must not be sent twice, that of a large content, and the first one after a pause are
+    /// The row of a request that must not be sent twice, that of a large body, and the first one after a pause are
     /// written at once. Other rows wait for a tenth of a second.
     mutating func note(_ outcome: FetchOutcome) throws(DatabaseError) {
         guard state != nil, let row = Self.row(of: outcome) else { return }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -27,7 +28,7 @@ final class StateLock: Sendable {
             throw UsageError("\(option): cannot lock \(file): \(systemText(code))")
         }
         let who = isHeld ? " (pid \(other.l_pid))" : ""
-        throw UsageError("\(option): another run\(who) is using \(path); wait for its end, or stop it")
+        throw UsageError("\(option): another run\(who) is using \(path); wait for it to end, or stop it")
     }
 
     /// Whether a run uses a state.

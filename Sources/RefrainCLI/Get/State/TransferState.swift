@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 internal import RefrainQueue
 internal import RefrainTesting
@@ -9,8 +10,6 @@ internal import RefrainTesting
 /// time, within a fraction of a second (see ``RunPlan``). An idempotency key is on the disk before the first request
 /// that carries it.
 final class TransferState: Sendable {
-    /// The name of the state in an output folder, and the suffix of a list's name.
-    static let fileName = ".refrain.sqlite"
 
     /// The outcome of a request.
     enum Outcome: String, Sendable, CaseIterable {
@@ -76,7 +75,7 @@ final class TransferState: Sendable {
     /// Opens the state of a run, and makes it where it is missing.
     ///
     /// - Parameter list: the list that its requests are from; nil: they belong to no list that can be read again.
-    /// - Throws: ``UsageError`` where another run uses it, or it is no state of this program.
+    /// - Throws: ``UsageError`` where another run uses it, or it is not a state of this program.
     init(path: String, option: String, list: String? = nil) throws(UsageError) {
         let isNew = Directory.kind(of: path) == .nothing
         self.isNew = isNew
@@ -90,7 +89,7 @@ final class TransferState: Sendable {
         }
         lock = try StateLock(state: path, option: option)
         // The lock file exists, so the uppercase name exists only if case is ignored.
-        foldsNames = !path.hasSuffix(Self.fileName) || Directory.kind(of: Self.otherCase(path + "-lock")) == .file
+        foldsNames = !path.hasSuffix(Directory.stateName) || Directory.kind(of: Self.otherCase(path + "-lock")) == .file
         do throws(DatabaseError) {
             let database = try Self.prepared(path, foldsNames: foldsNames)
             var isEmpty = true
@@ -135,7 +134,7 @@ final class TransferState: Sendable {
 
     /// What to do about a file that is not a state, or a damaged one.
     private static let advice =
-        "; if it is the state of a run, restore it from a copy. To begin anew, move it away: then all requests of the "
+        "; if it is the state of a run, restore it from a copy. To start over, move it away; then all requests of the "
         + "list are sent again, orders as well"
 
     /// Makes a state, which has its name when it is complete, so that an empty one is never a new one.
@@ -362,7 +361,7 @@ final class TransferState: Sendable {
         return rows
     }
 
-    /// Takes the name of a file from a request that does not belong to this run: from one that has brought no content,
+    /// Takes the name of a file from a request that does not belong to this run: from one that has brought no body,
     /// and from one of the same URL by other fields or another user, whose content is replaced.
     private func release(
         _ name: Database.Value,
@@ -519,5 +518,121 @@ final class TransferState: Sendable {
         var text = "\(method) \(url)"
         if !content.isEmpty { text += " \(SHA256.hex(of: content).prefix(32))" }
         return occurrence > 1 ? "\(text) #\(occurrence)" : text
+    }
+}
+
+/// What a state knows about lists: whether they were read to their ends, and which requests have left them.
+extension TransferState {
+    /// Notes whether all requests of a list are in the state.
+    ///
+    /// - Parameter name: what the list is called; empty: it is the command line.
+    func note(list name: String, isRead: Bool) throws(DatabaseError) {
+        let failure: DatabaseError? = database.withLock { box in
+            do throws(DatabaseError) {
+                let statement = try box.database.prepare("INSERT OR REPLACE INTO lists VALUES (?, ?)")
+                try statement.run([.text(name), .integer(isRead ? 1 : 0)])
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Removes the unfinished requests of earlier runs of the list of this run that are not in it any more.
+    ///
+    /// To be called when all requests of the list are registered. A request with a stored key stays.
+    ///
+    /// - Returns: the number of removed requests, and the files that they alone would have written, relative to the
+    ///   output folder.
+    func forgetLeftovers() throws(DatabaseError) -> (count: Int, files: [String]) {
+        let result: Result<(count: Int, files: [String]), DatabaseError> = database.withLock { box in
+            do throws(DatabaseError) {
+                guard !box.leftovers.isEmpty else { return .success((0, [])) }
+                var rows: [(identity: String, file: String?)] = []
+                let select = "SELECT identity, name, folded FROM requests WHERE \(Self.unfinishedOfList)"
+                try box.database.prepare(select).run([.optional(list)]) { row in
+                    guard let identity = row.text(0), box.leftovers.contains(identity.hashValue) else { return }
+                    // Without the second name another request has the file.
+                    rows.append((identity, row.text(2) == nil ? nil : row.text(1)))
+                }
+                box.leftovers = []
+                try box.database.run("BEGIN IMMEDIATE")
+                let delete = try box.database.prepare("DELETE FROM requests WHERE identity = ?")
+                for row in rows { try delete.run([.text(row.identity)]) }
+                try box.database.run("COMMIT")
+                return .success((rows.count, rows.compactMap(\.file)))
+            } catch {
+                try? box.database.run("ROLLBACK")
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}
+
+/// Reads a state without changing it.
+extension TransferState {
+    /// Whether the lists of a state, which may be in use, were read to their ends; nil: no list is noted.
+    static func areListsRead(_ path: String) throws(DatabaseError) -> Bool? {
+        try reading(path) { database throws(DatabaseError) in
+            var isThere = false
+            try database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'lists'").run { _ in isThere = true }
+            guard isThere else { return nil }
+            var areRead: Bool?
+            try database.prepare("SELECT min(isRead) FROM lists").run { areRead = $0.integer(0).map { $0 != 0 } }
+            return areRead
+        }
+    }
+
+    /// Reads all rows of a state that may be in use.
+    ///
+    /// - Returns: the rows; of a damaged state those that can be read, with the damage.
+    static func read(_ path: String) throws(DatabaseError) -> (entries: [Entry], damage: DatabaseError?) {
+        let isRunning = StateLock.isHeld(state: path)
+        var (entries, damage) = try reading(path) { database throws(DatabaseError) in try read(database) }
+        // What a run was sending when it ended may have been done.
+        for index in entries.indices where entries[index].begun != nil && entries[index].key == nil {
+            if entries[index].outcome == .pending, !isRunning { entries[index].outcome = .unknown }
+        }
+        return (entries, damage)
+    }
+
+    /// Reads a state, also in a folder in which nothing can be made.
+    ///
+    /// SQLite makes a file beside a database that it reads. It is not needed where there is no journal, since then
+    /// nothing writes to the state.
+    private static func reading<Result>(
+        _ path: String,
+        _ body: (Database) throws(DatabaseError) -> Result
+    ) throws(DatabaseError) -> Result {
+        do throws(DatabaseError) {
+            return try body(try Database(path: path, readOnly: true))
+        } catch {
+            guard error.isOpening else { throw error }
+            guard Directory.fileSize(path + "-wal") ?? 0 == 0 else {
+                throw error.adding("a run was killed, and to read its journal the folder must be writable")
+            }
+            return try body(try Database(path: path, readOnly: true, isImmutable: true))
+        }
+    }
+
+    private static func read(_ database: Database) throws(DatabaseError) -> ([Entry], DatabaseError?) {
+        try database.readDamaged()
+        // First, since a run may be making their rows.
+        let planned = try PlannedRequests.read(database)
+        let columns = try hasBegun(database) ? columns : columns.replacing("begun", with: "NULL")
+        let select = try database.prepare("SELECT \(columns) FROM requests NOT INDEXED")
+        var entries: [Entry] = []
+        var damage: DatabaseError?
+        do throws(DatabaseError) {
+            try select.run { entries.append(entry($0)) }
+        } catch {
+            damage = error
+        }
+        entries.sort { ($0.ended ?? -1, $0.identity) < ($1.ended ?? -1, $1.identity) }
+        guard !planned.isEmpty else { return (entries, damage) }
+        let known = Set(entries.map(\.identity))
+        return (planned.filter { !known.contains($0.identity) } + entries, damage)
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A type-erased iterator over the chunks of a body.
 package final class ChunkSource: @unchecked Sendable {
     // @unchecked Sendable: a source has one reader at a time. `OneShotSource` enforces that for sources that outlive a

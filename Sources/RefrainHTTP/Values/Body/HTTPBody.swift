@@ -1,7 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import RefrainCore
+
 #if canImport(FoundationEssentials)
-package import FoundationEssentials
+public import FoundationEssentials
 #else
-package import Foundation
+public import Foundation
 #endif
 
 /// The body of a request or a response: an asynchronous sequence of chunks of bytes.
@@ -114,5 +117,216 @@ public struct HTTPBody: Sendable {
         case once
         /// The bytes could be read once, and a chunk was requested; bytes may be lost.
         case onceAndRead = "once-read"
+    }
+}
+
+extension HTTPBody: AsyncSequence {
+    /// One piece of the body.
+    public typealias Element = Chunk
+
+    /// Starts to read the body.
+    ///
+    /// A replayable body is read from its beginning each time. A one-shot body that has been read throws
+    /// ``HTTPBody/ReadTwice``.
+    public func makeAsyncIterator() -> Iterator { Iterator(storage) }
+
+    /// Reads a body chunk by chunk.
+    public struct Iterator: AsyncIteratorProtocol {
+        private var state: State
+
+        private enum State {
+            case bytes(Data)
+            case unopened(@Sendable () throws -> ChunkSource)
+            case source(ChunkSource)
+            case oneShot(OneShotSource, reader: Int)
+            case ended
+        }
+
+        init(_ storage: Storage) {
+            switch storage {
+            case .bytes(let bytes): state = bytes.isEmpty ? .ended : .bytes(bytes)
+            case .file(let path): state = .unopened { try FileChunks(path: path).source }
+            case .restartable(_, let make): state = .unopened(make)
+            case .oneShot(let source): state = .oneShot(source, reader: source.makeReader())
+            }
+        }
+
+        /// Returns the next chunk, or nil at the end.
+        public mutating func next() async throws -> Chunk? {
+            switch state {
+            case .bytes(let bytes):
+                state = .ended
+                return Chunk(bytes)
+            case .unopened(let make):
+                let source = try make()
+                state = .source(source)
+                return try await pull(source)
+            case .source(let source):
+                return try await pull(source)
+            case .oneShot(let source, let reader):
+                return try await source.next(for: reader)
+            case .ended:
+                return nil
+            }
+        }
+
+        private mutating func pull(_ source: ChunkSource) async throws -> Chunk? {
+            let chunk = try await source.next()
+            if chunk == nil { state = .ended }
+            return chunk
+        }
+    }
+
+    /// Reads all bytes of the body.
+    ///
+    /// - Parameter maximum: the maximum number of bytes. Defaults to no limit.
+    /// - Throws: ``HTTPBody/TooLarge`` if the body is larger, and the errors of the body's source.
+    public func collect(upTo maximum: Int = .max) async throws -> [UInt8] {
+        if case .bytes(let bytes) = storage {
+            guard bytes.count <= maximum else { throw TooLarge(limit: maximum) }
+            return Array(bytes)
+        }
+        var collected: [UInt8] = []
+        for try await chunk in self {
+            // Compares the chunk first, so that the subtraction cannot overflow for any limit.
+            guard chunk.count <= maximum, collected.count <= maximum - chunk.count else {
+                throw TooLarge(limit: maximum)
+            }
+            collected += chunk
+        }
+        return collected
+    }
+
+    /// A copy of the bytes if they are in memory; nil for files and streams.
+    ///
+    /// ``HTTPResponse/data`` returns them without a copy.
+    public var bytesInMemory: [UInt8]? { dataInMemory.map { Array($0) } }
+
+    /// The bytes if they are in memory, without a copy.
+    package var dataInMemory: Data? {
+        if case .bytes(let bytes) = storage { return bytes }
+        return nil
+    }
+}
+
+extension HTTPBody: ReplayableSequence {
+    package var canReplay: Bool { replayability == .none || replayability == .replayable }
+}
+
+extension HTTPBody {
+    /// Thrown when a body exceeds the limit of its reader.
+    public struct TooLarge: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The limit in bytes.
+        public let limit: Int
+        /// A sentence with the limit.
+        public var description: String { "the body is larger than \(limit) bytes" }
+    }
+}
+
+extension HTTPBody {
+    /// A body with a value encoded as JSON (RFC 8259), sent as `application/json`.
+    ///
+    /// - Throws: the errors of the encoder.
+    public static func json(_ value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws -> HTTPBody {
+        .data(try encoder.encode(value), contentType: "application/json")
+    }
+
+    /// A body of Foundation's `Data`.
+    public static func data(_ data: Data, contentType: String? = nil) -> HTTPBody {
+        .bytes(data, contentType: contentType)
+    }
+}
+
+extension HTTPBody {
+    /// Names and values encoded as a web form, `application/x-www-form-urlencoded`.
+    ///
+    /// The encoding follows the WHATWG URL Standard §5.2: UTF-8, with a space as `+`, and all characters but letters,
+    /// digits, `*`, `-`, `.` and `_` percent-encoded. Names may repeat; the order is kept.
+    public static func form(_ fields: [(name: String, value: String)]) -> HTTPBody {
+        .bytes(FormEncoding.encode(fields), contentType: "application/x-www-form-urlencoded")
+    }
+}
+
+/// The serializer of `application/x-www-form-urlencoded` (WHATWG URL Standard §5.2).
+enum FormEncoding {
+    static func encode(_ fields: [(name: String, value: String)]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for (index, field) in fields.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: "&")) }
+            append(field.name, to: &bytes)
+            bytes.append(UInt8(ascii: "="))
+            append(field.value, to: &bytes)
+        }
+        return bytes
+    }
+
+    private static func append(_ text: String, to bytes: inout [UInt8]) {
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: " "):
+                bytes.append(UInt8(ascii: "+"))
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"):
+                bytes.append(byte)
+            default:
+                bytes += [UInt8(ascii: "%"), hexDigit(byte >> 4), hexDigit(byte & 15)]
+            }
+        }
+    }
+
+    private static func hexDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+    }
+}
+
+extension ByteChannel {
+    /// What the reader of a response's body does to the exchange that it comes from.
+    package protocol Source: AnyObject, Sendable {
+        /// Goes on: there is room again.
+        func resume()
+        /// Ends the exchange: the task of the reader was cancelled.
+        func cancel()
+        /// Ends the exchange: the body will not be read.
+        func discard()
+    }
+
+    /// The body that its reader gets; deallocating it discards the rest.
+    package func body(length: Int64?, from source: any Source) -> HTTPBody {
+        let reader = BodyReader(channel: self, source: source)
+        let chunks = ChunkSource({ try await reader.next() }, drain: { try await reader.drain($0) })
+        return HTTPBody(.oneShot(OneShotSource(length: length, chunks)))
+    }
+}
+
+/// Reads a response's body.
+///
+/// It holds the source, and with it the transport, which must outlive a streamed body.
+private final class BodyReader: Sendable {
+    private let channel: ByteChannel
+    private let source: any ByteChannel.Source
+
+    init(channel: ByteChannel, source: any ByteChannel.Source) {
+        self.channel = channel
+        self.source = source
+    }
+
+    deinit { source.discard() }
+
+    func next() async throws(HTTPError) -> HTTPBody.Chunk? {
+        try await channel.next(resume: { source.resume() }, onCancel: { source.cancel() })
+    }
+
+    func drain(_ consumer: @escaping ChunkSource.ByteConsumer) async throws(HTTPError) {
+        let result: Result<Void, HTTPError> = await withTaskCancellationHandler {
+            do throws(HTTPError) {
+                return .success(try await channel.drain(consumer) { source.resume() })
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            source.cancel()
+        }
+        try result.get()
     }
 }

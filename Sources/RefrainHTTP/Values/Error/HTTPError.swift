@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A request that has no response: the failure, the request and its attempts.
 public struct HTTPError: Error, Sendable {
     private var contents: CopyOnWriteBox<Fields>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension HTTPError {
     /// The kind of a failure.
     ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Bytes that can be generated from any offset.
 struct Content: Sendable {
     var count: Int
@@ -79,7 +80,7 @@ enum ByteRange: Equatable {
         }
     }
 
-    /// The range within a content of `total` bytes; `nil` if it is empty (416).
+    /// The range within a body of `total` bytes; `nil` if it is empty (416).
     func resolved(in total: Int) -> Range<Int>? {
         switch self {
         case .from(let first, let last):

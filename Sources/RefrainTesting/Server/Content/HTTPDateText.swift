@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import RefrainHTTP
 
 /// Formats HTTP dates (RFC 9110 §5.6.7) from seconds since 1970, in the years 1 to 9999.

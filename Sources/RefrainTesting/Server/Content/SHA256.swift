@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// SHA-256 (FIPS 180-4), for digests of bodies in tests; not for secrets.
 ///
 /// Swift's toolchain on Linux has no digest. The loops use raw pointers, because this code runs in debug builds, where

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 enum Garbage {
     /// Bytes that no HTTP client can parse as a response.
     static let bytes = [UInt8]("\u{1}\u{2}%$ this is not HTTP \u{7f}\r\n\r\n".utf8) + [0, 0xff, 0xfe, 0x80, 13, 10]

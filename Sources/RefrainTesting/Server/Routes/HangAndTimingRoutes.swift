@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension Route {
     static let hangs: [Route] = [
         Route("/hang", example: "/hang", "reads the request and never answers") { _ in [.hang] },

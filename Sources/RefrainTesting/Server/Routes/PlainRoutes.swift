@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import RefrainHTTP
+
 extension Route {
     static let plain: [Route] = [
         Route("/", example: "/", "lists these paths", kind: .plain) { _ in
@@ -16,16 +19,16 @@ extension Route {
         ) {
             call in
             let request = call.request
-            let headers = request.headers.map { "[\(JSONText.string($0.name)),\(JSONText.string($0.value))]" }
+            let headers = request.headers.map { "[\(JSONText.quoted($0.name)),\(JSONText.quoted($0.value))]" }
             let digest = SHA256.hex(of: request.body)
             return [
                 .respond(
                     .json(
-                        "{\"method\":\(JSONText.string(request.method)),\"path\":\(JSONText.string(request.target)),"
+                        "{\"method\":\(JSONText.quoted(request.method)),\"path\":\(JSONText.quoted(request.target)),"
                             + "\"headers\":[\(headers.joined(separator: ","))],"
                             + "\"connection\":\(request.connection),\"number\":\(request.numberOnConnection),"
-                            + "\"body\":\(JSONText.string(String(decoding: request.body, as: UTF8.self))),"
-                            + "\"body_length\":\(request.bodyLength),\"body_sha256\":\(JSONText.string(digest))}\n"
+                            + "\"body\":\(JSONText.quoted(String(decoding: request.body, as: UTF8.self))),"
+                            + "\"body_length\":\(request.bodyLength),\"body_sha256\":\(JSONText.quoted(digest))}\n"
                     )
                 )
             ]
@@ -46,7 +49,7 @@ extension Route {
         Route("/ports", example: "/ports", "the ports of servers that misbehave on connect, as JSON", kind: .control) {
             call in
             let ports = FaultServer.Mode.allCases.compactMap { mode in
-                call.server.port(of: mode).map { "\(JSONText.string(mode.rawValue)):\($0)" }
+                call.server.port(of: mode).map { "\(JSONText.quoted(mode.rawValue)):\($0)" }
             }
             return [.respond(.json("{" + ports.joined(separator: ",") + "}\n"))]
         },

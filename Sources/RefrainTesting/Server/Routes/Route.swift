@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 typealias Step = FaultServer.Step
 typealias Response = FaultServer.Response
 
@@ -37,7 +38,7 @@ struct Route: Sendable {
     /// All routes, in the order of the listing.
     static let all: [Route] =
         plain + content + status + timing + resets + closes + reuse + garbage + hangs + sizes + codings + redirects
-        + limits + bodies + control
+        + limits + modelAPIs + bodies + control
 
     /// Finds the route of a path by its first component.
     static func find(_ path: String) -> Route? {

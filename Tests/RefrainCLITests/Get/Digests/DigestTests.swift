@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainTesting
 import Testing
 
 @testable import RefrainCLI
 
-@Suite("Digests of contents")
+@Suite("Digests of contents", .timeLimit(.minutes(10)))
 struct DigestTests {
     private let server: FaultServer
     private let folder: ScratchFile

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainTesting
 import Testing
@@ -12,7 +13,7 @@ import Musl
 import Darwin
 #endif
 
-@Suite("A list of requests with bodies")
+@Suite("A list of requests with bodies", .timeLimit(.minutes(10)))
 struct OrderTests {
     /// What the server has done: an order is placed when its key comes for the first time.
     private struct Shop {
@@ -61,7 +62,7 @@ struct OrderTests {
         #expect(
             placed.count == 200 && Set(placed.values).count == 200 && !placed.keys.contains { $0.hasPrefix("none") }
         )
-        let state = list.path + TransferState.fileName
+        let state = list.path + Directory.stateName
         #expect(try await Executable.run(["status", state]).text.contains("200 done"))
         for ending in ["", "-wal", "-shm", "-lock"] { ScratchFile.at(state + ending).remove() }
         list.remove()
@@ -127,9 +128,9 @@ struct OrderTests {
         #expect(try await Executable.run(order).text.contains("POST"))
         let again = try await Executable.run(order)
         #expect(again.status == 0 && again.text == "", "\(again.text)")
-        #expect(again.errors.contains("1 of 1 were done in an earlier run, and are skipped; their responses are not"))
+        #expect(again.errors.contains("1 of 1 were done in an earlier run and are skipped; their responses are not"))
         #expect(server.log.map(\.path) == ["/ok", "/ok", "/echo"])
-        for path in [state.path, list.path + TransferState.fileName] {
+        for path in [state.path, list.path + Directory.stateName] {
             for ending in ["", "-wal", "-shm", "-lock"] { ScratchFile.at(path + ending).remove() }
         }
         list.remove()
@@ -192,7 +193,7 @@ struct OrderTests {
         #expect(try await Executable.run(words + there).status == 0)
         let never = ["--attempts", "3", "--until", "STATUS in 201", server.baseURL + "/ok"]
         let ended = try await Executable.run(words + never)
-        #expect(ended.status == 1 && ended.errors.contains("waited for"), "\(ended.status) \(ended.errors)")
+        #expect(ended.status == 1 && ended.errors.contains("awaited"), "\(ended.status) \(ended.errors)")
     }
 
     @Test(

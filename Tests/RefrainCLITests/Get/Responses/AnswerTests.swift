@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainTesting
 import Testing
 
 @testable import RefrainCLI
 
-@Suite("What is shown of answers")
+@Suite("What is shown of answers", .timeLimit(.minutes(10)))
 struct AnswerTests {
     private let server: FaultServer
 

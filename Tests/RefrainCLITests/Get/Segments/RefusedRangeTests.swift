@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainTesting
 import Testing
 
 @testable import RefrainCLI
 
-@Suite("The command, and servers that do not understand a range")
+@Suite("The command, and servers that do not understand a range", .timeLimit(.minutes(10)))
 struct RefusedRangeTests {
     private let server: FaultServer
     private let folder: ScratchFile

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
 import RefrainTesting
@@ -13,7 +14,7 @@ import Musl
 import Darwin
 #endif
 
-@Suite("Segments of a file")
+@Suite("Segments of a file", .timeLimit(.minutes(10)))
 struct SegmentTests {
     private let server: FaultServer
     private let folder: ScratchFile

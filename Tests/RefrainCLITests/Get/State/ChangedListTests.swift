@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainQueue
 import RefrainTesting
@@ -13,7 +14,7 @@ import Musl
 import Darwin
 #endif
 
-@Suite("A list that has changed, and what a killed run has left")
+@Suite("A list that has changed, and what a killed run has left", .timeLimit(.minutes(10)))
 struct ChangedListTests {
     private let server: FaultServer
     private let folder: ScratchFile
@@ -95,7 +96,7 @@ struct ChangedListTests {
         try await list.overwrite(server.baseURL + "/ok")
         let ended = try await get(["--from", list.path])
         #expect(ended.status == 0 && ended.errors.contains("any more: 20;"), "\(ended.errors)")
-        let state = Directory.path(folder.path, TransferState.fileName)
+        let state = Directory.path(folder.path, Directory.stateName)
         try Database(path: state).run("ALTER TABLE requests DROP COLUMN list")
         #expect(try await get(["--from", list.path]).errors.contains("1 of 1 were done"))
         for file in [folder, list] { file.remove() }
@@ -169,7 +170,7 @@ struct ChangedListTests {
     @Test("a list that was not read to its end is said beside JSON, too")
     func cutList() async throws {
         try folder.makeFolder()
-        let state = Directory.path(folder.path, TransferState.fileName)
+        let state = Directory.path(folder.path, Directory.stateName)
         try TransferState(path: state, option: "").note(list: "urls.txt", isRead: false)
         let ended = try await status(["--json"])
         #expect(ended.status == 1 && ended.text.isEmpty && ended.errors.contains("not read to its end"))

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
 import RefrainQueue
@@ -6,7 +7,7 @@ import Testing
 
 @testable import RefrainCLI
 
-@Suite("Which requests are the same to another run")
+@Suite("Which requests are the same to another run", .timeLimit(.minutes(10)))
 struct IdentityTests {
     private let server: FaultServer
     private let folder: ScratchFile
@@ -68,7 +69,7 @@ struct IdentityTests {
         #expect(try await get(words).status == 0)
         #expect(try await get(["--from", list.path, "-H", "X-User: 2"]).status == 0)
         #expect(server.log.count == 2)
-        let state = Directory.path(folder.path, TransferState.fileName)
+        let state = Directory.path(folder.path, Directory.stateName)
         let old = TransferState.identity(
             method: "POST",
             url: server.baseURL + "/ok",

@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainQueue
 import Testing
 
 @testable import RefrainCLI
 
-@Suite("Requests of a new state that get their rows when they have ended")
+@Suite("Requests of a new state that get their rows when they have ended", .timeLimit(.minutes(10)))
 struct PlannedRequestsTests {
     private typealias Entry = TransferState.Entry
     private let folder: ScratchFile
-    private var path: String { folder.path + "/" + TransferState.fileName }
+    private var path: String { folder.path + "/" + Directory.stateName }
 
     init() async throws {
         folder = try ScratchFile()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainQueue
 import RefrainTesting
@@ -5,11 +6,11 @@ import Testing
 
 @testable import RefrainCLI
 
-@Suite("A state that something has happened to")
+@Suite("A state that something has happened to", .timeLimit(.minutes(10)))
 struct StateRecoveryTests {
     private let server: FaultServer
     private let folder: ScratchFile
-    private var state: String { "\(folder.path)/\(TransferState.fileName)" }
+    private var state: String { "\(folder.path)/\(Directory.stateName)" }
 
     init() throws {
         server = try FaultServer()
@@ -119,7 +120,7 @@ struct StateRecoveryTests {
         #expect(try await get(words).status == 0)
         let again = try await get(words)
         #expect(
-            again.errors == "refrain get: 1200 of 1200 were done in an earlier run, and are skipped\n",
+            again.errors == "refrain get: 1200 of 1200 were done in an earlier run and are skipped\n",
             "\(again.errors)"
         )
         list.remove()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainQueue
 import RefrainTesting
@@ -13,7 +14,7 @@ import Musl
 import Darwin
 #endif
 
-@Suite("A list and its state")
+@Suite("A list and its state", .timeLimit(.minutes(10)))
 struct StateTests {
     private let server: FaultServer
     private let folder: ScratchFile
@@ -161,7 +162,7 @@ struct StateTests {
         #expect(corrected.status == 0 && folder.files == ["same.txt"], "\(corrected.errors)")
         let first = try await run("/status/404")
         #expect(first.status == 1 && first.errors.contains("give this one another \"output\""), "\(first.errors)")
-        try Database(path: folder.path + "/" + TransferState.fileName).run("UPDATE requests SET outcome = 'failed'")
+        try Database(path: folder.path + "/" + Directory.stateName).run("UPDATE requests SET outcome = 'failed'")
         #expect(try await run("/ok?2").status == 1)
         #expect(server.log.map(\.path) == ["/status/404", "/ok?1"])
         for file in [list, folder] { file.remove() }
@@ -173,7 +174,7 @@ struct StateTests {
         for more in [[], ["--flat"]] {
             #expect(try await get([url, "--output-dir", folder.path] + more).status == 0)
         }
-        let state = folder.path + "/" + TransferState.fileName
+        let state = folder.path + "/" + Directory.stateName
         #expect(try TransferState.read(state).entries.map(\.name) == [OutputNaming.flat(url)])
         #expect(try await get([url, "--output-dir", folder.path, "--flat"]).status == 0)
         #expect(server.log.count == 2)

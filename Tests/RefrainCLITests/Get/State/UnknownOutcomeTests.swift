@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
 import RefrainQueue
@@ -6,11 +7,11 @@ import Testing
 
 @testable import RefrainCLI
 
-@Suite("Orders whose outcome is unknown")
+@Suite("Orders whose outcome is unknown", .timeLimit(.minutes(10)))
 struct UnknownOutcomeTests {
     private let server: FaultServer
     private let list: ScratchFile
-    private var state: String { list.path + TransferState.fileName }
+    private var state: String { list.path + Directory.stateName }
 
     init() throws {
         server = try FaultServer()

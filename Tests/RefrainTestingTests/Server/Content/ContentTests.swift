@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import Testing
 
 @testable import RefrainTesting
 
-@Suite("FaultServer: digests, gzip and dates", .serialized, .offPool)
+@Suite("FaultServer: digests, gzip and dates", .serialized, .offPool, .timeLimit(.minutes(10)))
 struct ContentTests {
     @Test(
         "SHA-256 of the NIST examples",

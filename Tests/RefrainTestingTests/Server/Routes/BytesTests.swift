@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainTesting
 import Testing
 
-@Suite("FaultServer: /bytes/N", .serialized, .offPool)
+@Suite("FaultServer: /bytes/N", .serialized, .offPool, .timeLimit(.minutes(10)))
 struct BytesTests {
     @Test("the same length and seed give the same bytes, others give others; the digest is that of the bytes")
     func deterministic() throws {

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainTesting
 import Testing
 
-@Suite("FaultServer: faults on the wire", .serialized, .offPool)
+@Suite("FaultServer: faults on the wire", .serialized, .offPool, .timeLimit(.minutes(10)))
 struct FaultTests {
     @Test("cut bodies keep their promise of length and deliver exactly what they say")
     func cutBodies() throws {

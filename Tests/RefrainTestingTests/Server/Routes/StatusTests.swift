@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainTesting
 import Testing
 
-@Suite("FaultServer: statuses, limits and redirects", .serialized, .offPool)
+@Suite("FaultServer: statuses, limits and redirects", .serialized, .offPool, .timeLimit(.minutes(10)))
 struct StatusTests {
     @Test("/status/CODE answers N times, then well or with then=; state is kept for each query")
     func status() throws {

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import RefrainTesting
 import Testing
 
-@Suite("FaultServer: what arrives, and its log", .serialized, .offPool)
+@Suite("FaultServer: what arrives, and its log", .serialized, .offPool, .timeLimit(.minutes(10)))
 struct RequestReaderTests {
     @Test(
         "a malformed request is answered with 400 or its like, the connection is closed in order, and nothing is logged",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CTLSRelay
 
 /// What a plain TLS client sees of a port on loopback when it asks for `localhost`.

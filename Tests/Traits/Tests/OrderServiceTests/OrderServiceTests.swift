@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if OpenAPI && Logging && Metrics && Tracing && ServiceLifecycle && AsyncHTTPClient
 import AsyncHTTPClient
 import InMemoryLogging

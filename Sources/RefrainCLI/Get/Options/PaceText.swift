@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Refrain
+
+/// The limits of `--pace`: requests, and cost with a `t`, each in a span of time, such as `500/m,200000t/m`.
+enum PaceText {
+    /// Reads the limits.
+    static func parse(_ text: String, option: String) throws(UsageError) -> Pacer.Limits {
+        var requests: (number: Double, interval: Duration)?
+        var cost: (number: Double, interval: Duration)?
+        for item in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let parts = item.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let (digits, unit) = ASCIINumber.split(parts.first ?? "")
+            guard let number = ASCIINumber.decimal(digits), number > 0, unit.isEmpty || unit == "t",
+                let interval = interval(parts.count > 1 ? parts[1] : "h")
+            else {
+                throw .badValue(text, of: option, "is not a pace; write 50/s, 10/m, or 500/m,200000t/m with tokens")
+            }
+            guard (unit.isEmpty ? requests : cost) == nil else {
+                throw .badValue(text, of: option, "has two limits of the same kind")
+            }
+            if unit.isEmpty { requests = (number, interval) } else { cost = (number, interval) }
+        }
+        // Both in one span of time.
+        let interval = cost?.interval ?? requests?.interval ?? .seconds(60)
+        return .per(
+            interval,
+            requests: requests.map { $0.number * (interval.inSeconds / $0.interval.inSeconds) },
+            cost: cost?.number
+        )
+    }
+
+    /// A unit as curl writes it, or a duration.
+    private static func interval(_ text: String) -> Duration? {
+        switch text {
+        case "s": .seconds(1)
+        case "m": .seconds(60)
+        case "h": .seconds(3600)
+        case "d": .seconds(86_400)
+        default: try? DurationText.parse(text, option: "")
+        }
+    }
+}
+
+/// A sum of numbers and of members of a JSON object, such as `usage.input_tokens+usage.output_tokens`, or
+/// `max_tokens+200`.
+struct CostText: Sendable {
+    private var constant = 0.0
+    private var paths: [[String]] = []
+
+    init(_ text: String, option: String) throws(UsageError) {
+        for term in text.split(separator: "+", omittingEmptySubsequences: false) {
+            if let number = ASCIINumber.decimal(term) {
+                constant += number
+                continue
+            }
+            let names = (term.hasPrefix(".") ? term.dropFirst() : term)
+                .split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+            guard !names.contains("") else {
+                throw .badValue(text, of: option, "is not a sum of members; write usage.total_tokens or max_tokens+200")
+            }
+            paths.append(names)
+        }
+    }
+
+    /// The sum for a document; nil if it has none of the members.
+    func value(in document: [UInt8]) -> Double? {
+        guard !paths.isEmpty else { return constant }
+        guard let root = try? JSONNode.parse(document) else { return nil }
+        let numbers = paths.compactMap { path -> Double? in
+            let node = path.reduce(Optional(root)) { node, name in node?[name] }
+            guard case .number(let number)? = node?.value, number >= 0 else { return nil }
+            return number
+        }
+        return numbers.isEmpty ? nil : numbers.reduce(constant, +)
+    }
+}

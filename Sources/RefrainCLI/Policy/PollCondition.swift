@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Refrain
+
+/// The condition that ends polling: `--until 'STATUS in 200,404'`, `--until-json '.state == "done"'`.
+struct PollCondition: Sendable {
+    private let statuses: Set<HTTPStatus>?
+    private let comparison: Comparison?
+
+    /// The default time limit.
+    static let standardWindow = Duration.seconds(600)
+
+    /// A value of the response, compared with a given one.
+    fileprivate struct Comparison: Sendable {
+        let path: [String]
+        let operation: String
+        let value: JSONNode
+    }
+
+    /// Reads the options; nil where there are none.
+    init?(_ arguments: Arguments) throws(UsageError) {
+        guard arguments.has(.until) || arguments.has(.untilJSON) else { return nil }
+        statuses = try arguments.last(.until).map { text throws(UsageError) in try Self.statuses(text) }
+        comparison = try arguments.last(.untilJSON).map { text throws(UsageError) in try Self.comparison(text) }
+    }
+
+    private static func statuses(_ text: String) throws(UsageError) -> Set<HTTPStatus> {
+        let words = text.split(separator: " ", maxSplits: 2).map(String.init)
+        guard words.count == 3, words[0].uppercased() == "STATUS", ["in", "="].contains(words[1]) else {
+            throw .badValue(text, of: "--until", "is not a condition; write 'STATUS in 200,404'")
+        }
+        return try StatusListText(words[2].replacing(" ", with: ""), option: "--until").statuses
+    }
+
+    private static func comparison(_ text: String) throws(UsageError) -> Comparison {
+        func refuse(_ what: String) -> UsageError { .badValue(text, of: "--until-json", what) }
+        let operations = ["==", "!=", "<=", ">=", "<", ">"]
+        let found = operations.compactMap { operation in text.firstRange(of: operation).map { (operation, $0) } }
+        // The first one, and of two at the same index the longer one.
+        let first = found.min {
+            ($0.1.lowerBound, $1.0.count) < ($1.1.lowerBound, $0.0.count)
+        }
+        guard let (operation, range) = first else {
+            throw refuse("is not a comparison; write '.state == \"done\"' or '/items/0/ready == true'")
+        }
+        let path = String(text[..<range.lowerBound]).trimmedOfWhiteSpace
+        let value: JSONNode
+        do throws(JSONNode.Failure) {
+            value = try JSONNode.parse(Array(String(text[range.upperBound...]).trimmedOfWhiteSpace.utf8))
+        } catch {
+            throw refuse("compares with text that is not JSON: \(error); write a text in quotation marks")
+        }
+        if path.hasPrefix("/") {
+            // A JSON Pointer (RFC 6901).
+            let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+            let names = parts.map { $0.replacing("~1", with: "/").replacing("~0", with: "~") }
+            return Comparison(path: names.map { String($0) }, operation: operation, value: value)
+        }
+        guard path.hasPrefix(".") else { throw refuse("must begin with a dot or a slash") }
+        let names = path.replacing("[", with: ".").replacing("]", with: "").split(separator: ".").map(String.init)
+        return Comparison(path: names, operation: operation, value: value)
+    }
+
+    /// Whether a response meets the condition.
+    func holds(for response: HTTPResponse) -> Bool {
+        if let statuses, !statuses.contains(response.status) { return false }
+        guard let comparison else { return statuses != nil || response.status.isSuccess }
+        guard statuses != nil || response.status.isSuccess, let bytes = response.body.bytesInMemory,
+            let node = try? JSONNode.parse(bytes)
+        else { return false }
+        return comparison.holds(for: node)
+    }
+}
+
+extension PollCondition.Comparison {
+    fileprivate func holds(for document: JSONNode) -> Bool {
+        var node = document
+        for name in path {
+            if case .array(let items) = node.value {
+                guard let index = ASCIINumber.whole(name), items.indices.contains(index) else {
+                    return operation == "!="
+                }
+                node = items[index]
+            } else {
+                guard let member = node[name] else { return operation == "!=" }
+                node = member
+            }
+        }
+        switch (node.value, value.value) {
+        case (.number(let left), .number(let right)): return Self.compare(left, right, operation)
+        case (.string(let left), .string(let right)): return Self.compare(left, right, operation)
+        case (.bool(let left), .bool(let right)):
+            return operation == "==" ? left == right : operation == "!=" && left != right
+        case (.null, .null): return operation == "=="
+        default: return operation == "!="
+        }
+    }
+
+    private static func compare<Value: Comparable>(_ left: Value, _ right: Value, _ operation: String) -> Bool {
+        switch operation {
+        case "==": left == right
+        case "!=": left != right
+        case "<": left < right
+        case "<=": left <= right
+        case ">": left > right
+        default: left >= right
+        }
+    }
+}
