@@ -24,6 +24,7 @@ let package = Package(
     targets: [
         example("FetchAList"),
         example("RateLimitedAPI"),
+        example("ModelAPI"),
         example("RefreshAToken"),
         example("UploadWithProgress"),
         example("ResumeADownload"),

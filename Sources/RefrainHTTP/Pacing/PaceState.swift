@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 
-/// When requests to one place may be sent: a hold, and the limits.
+/// When requests to one place may be sent: a hold, the limits that were given, and those that answers tell.
 ///
 /// A value; its owner has the lock and the clock.
 ///
@@ -17,10 +17,16 @@ struct PaceState {
         fileprivate var isProvisional = false
         /// Whether it counts among those that wait.
         fileprivate var waits = false
+        /// Whether what was learnt makes it wait, so that it has no units of that yet.
+        fileprivate var waitsForLearnt = false
     }
 
     private var requests: Bucket?
     private var cost: Bucket?
+    /// By the names that answers give them.
+    private var learnt: [String: LearntLimit] = [:]
+    /// What the requests take that have their turn, and whose answers have not come.
+    private var sent = (requests: 0.0, cost: 0.0)
     /// Until when nothing is sent.
     private var holdEnd = Duration.zero
     private var holdLength = Duration.zero
@@ -47,11 +53,28 @@ struct PaceState {
         }
     }
 
+    /// Takes account of the limits of an answer.
+    mutating func learn(_ limits: [RateLimit], now: Duration) {
+        for (index, limit) in limits.prefix(Self.mostLimits).enumerated() {
+            let name = limit.name ?? "\(index)"
+            let sent = limit.kind == .requests ? sent.requests : sent.cost
+            guard learnt[name] != nil || learnt.count < Self.mostLimits,
+                let known = LearntLimit(limit, sent: sent, after: learnt[name], now: now)
+            else { continue }
+            learnt[name] = known
+        }
+    }
+
+    /// A server that names a new limit in each answer does not fill the memory.
+    private static let mostLimits = 16
+
     private var spreadEnd: Duration { holdEnd.addingSaturated(holdLength) }
 
     /// Whether a new state would be no different: nothing waits or is held, and all units are due.
     func isIdle(at now: Duration) -> Bool {
-        waiting == 0 && now >= spreadEnd && [requests, cost].allSatisfy { $0?.isIdle(at: now) ?? true }
+        waiting == 0 && sent.requests == 0 && now >= spreadEnd
+            && [requests, cost].allSatisfy { $0?.isIdle(at: now) ?? true }
+            && learnt.values.allSatisfy { $0.isIdle(at: now) }
     }
 
     /// Returns the turn of a request, and the time until then; zero: it is sent now.
@@ -61,21 +84,49 @@ struct PaceState {
         var next: Turn
         if let turn, !turn.isProvisional, turn.time >= holdEnd || now >= holdEnd {
             next = turn
+            if next.waitsForLearnt {
+                for name in learnt.keys { learnt[name]?.reserve(next.cost, isBack: true) }
+                takeLearnt(&next, isFirst: true, now: now)
+            }
         } else {
             // It arrives, a hold has ended, or another one has begun.
             if let turn { handBack(turn) }
             next =
                 now < holdEnd
                 ? Turn(time: holdEnd, cost: 0, isProvisional: true)
-                : Turn(time: time(for: amount, now: now), cost: amount)
+                : begin(amount, now: now)
         }
-        // Less than a microsecond is what rounding leaves.
-        let wait = next.time - now < .microseconds(1) ? .zero : next.time - now
+        let wait = next.time - now < Self.shortestWait ? .zero : next.time - now
         if next.waits != (wait > .zero) {
             next.waits.toggle()
             waiting += next.waits ? 1 : -1
         }
         return (next, wait)
+    }
+
+    /// Less is what rounding leaves.
+    private static let shortestWait = Duration.microseconds(1)
+
+    private mutating func begin(_ amount: Double, now: Duration) -> Turn {
+        var turn = Turn(time: time(for: amount, now: now), cost: amount)
+        takeLearnt(&turn, isFirst: false, now: now)
+        return turn
+    }
+
+    /// Takes a turn's units of what was learnt, or lets it wait until they are there.
+    private mutating func takeLearnt(_ turn: inout Turn, isFirst: Bool, now: Duration) {
+        let time = learnt.keys.reduce(now) { time, name in
+            max(time, learnt[name]?.time(for: turn.cost, isFirst: isFirst, now: now) ?? now)
+        }
+        turn.waitsForLearnt = time - now >= Self.shortestWait
+        guard !turn.waitsForLearnt else {
+            turn.time = max(turn.time, time)
+            for name in learnt.keys { learnt[name]?.reserve(turn.cost) }
+            return
+        }
+        for name in learnt.keys { learnt[name]?.give(turn.cost) }
+        sent.requests += 1
+        sent.cost += turn.cost
     }
 
     private mutating func time(for amount: Double, now: Duration) -> Duration {
@@ -91,8 +142,20 @@ struct PaceState {
         if !turn.isProvisional {
             requests?.handBack(1)
             cost?.handBack(turn.cost)
+            if turn.waitsForLearnt {
+                for name in learnt.keys { learnt[name]?.reserve(turn.cost, isBack: true) }
+            } else {
+                for name in learnt.keys { learnt[name]?.give(turn.cost, isBack: true) }
+                end(cost: turn.cost)
+            }
         }
         if turn.waits { waiting -= 1 }
+    }
+
+    /// Notes that a request that had its turn has its answer, or none.
+    mutating func end(cost: Double) {
+        sent.requests = max(0, sent.requests - 1)
+        sent.cost = sent.requests == 0 ? 0 : max(0, sent.cost - cost)
     }
 
     /// Takes account of what a request has cost beyond what it said.

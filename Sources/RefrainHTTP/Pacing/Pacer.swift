@@ -18,6 +18,10 @@ internal import Foundation
 /// request.cost = 1_200
 /// ```
 ///
+/// With a profile, the limits that answers tell are kept as well: where less is left than a request takes, it waits
+/// until it fits. With a maximum concurrency, refusals that name no time halve the number of requests that are under
+/// way, and successes raise it again, one at a time.
+///
 /// A place is an origin and a credential, or what ``HTTPRequest/paceKey`` says. A session has a pacer of its own, its
 /// setting `pacer`. In a chain, put the stage after ``Retry``, so that each attempt is paced, and before ``Throttle``,
 /// so that a request that is held takes no slot. There is no thread and no timer: a request has its turn when it
@@ -64,6 +68,7 @@ public struct Pacer: HTTPMiddleware {
 
     private let limits: Limits
     private let profile: ServerProfile?
+    private let maximumConcurrency: Int?
     private let usage: @Sendable (HTTPResponse) -> Double?
     private var ownClocks: RetryClocks?
     private let waiting = CancellationTokenSource()
@@ -71,6 +76,7 @@ public struct Pacer: HTTPMiddleware {
 
     private struct State {
         var places: [Place: PaceState] = [:]
+        var concurrency: [Place: AdaptiveConcurrency] = [:]
     }
 
     /// What is paced by itself: a key of the caller's, or an origin and the hash of a credential, which is not kept.
@@ -90,7 +96,10 @@ public struct Pacer: HTTPMiddleware {
     /// - Parameters:
     ///   - limits: what each place allows. Defaults to nothing: only refusals that name a time hold requests.
     ///   - profile: what names a time besides `Retry-After`, such as rate-limit fields. With a profile 503 and its own
-    ///     refusals hold, too.
+    ///     refusals hold, too, and the limits that answers tell are kept.
+    ///   - maximumConcurrency: how many requests to a place may be under way at once, at most; fewer after refusals
+    ///     that name no time. A streamed answer counts until its head. Defaults to nil: no limit. Less than one counts
+    ///     as one.
     ///   - usage: what an answer says it has cost, which corrects ``HTTPRequest/cost``; nil: that stands, as
     ///     for a body that is streamed and has not arrived yet. Defaults to nil for all.
     ///   - clocks: the clocks that measure delays and that dates are compared with. Defaults to nil: in a session its
@@ -98,11 +107,13 @@ public struct Pacer: HTTPMiddleware {
     public init(
         _ limits: Limits = .none,
         profile: ServerProfile? = nil,
+        maximumConcurrency: Int? = nil,
         usage: @escaping @Sendable (HTTPResponse) -> Double? = { _ in nil },
         clocks: RetryClocks? = nil
     ) {
         self.limits = limits
         self.profile = profile
+        self.maximumConcurrency = maximumConcurrency.map { max(1, $0) }
         self.usage = usage
         ownClocks = clocks
     }
@@ -122,29 +133,55 @@ public struct Pacer: HTTPMiddleware {
     package func waitForTurn(of request: HTTPRequest) async -> HTTPError? {
         if let error = refusal(of: request) { return error }
         guard isInUse, let place = place(of: request) else { return nil }
+        let slots = slots(of: place)
+        if let slots {
+            let (hasSlot, isLate) = await request.withinDeadline { await slots.take() }
+            guard hasSlot else { return isLate ? request.tooLate("while it was held back") : cancelled(request) }
+        }
         let (turn, wait) = take(place, after: nil, request.cost)
         guard let turn, wait > .zero else { return nil }
-        return await pause(until: turn, of: request, in: place)
+        let error = await pause(until: turn, of: request, in: place)
+        if error != nil { slots?.refund() }
+        return error
     }
 
-    /// Notes what the result of a request says of its place: a time to come back at, and what it has cost.
+    /// Notes what the result of a request says of its place: a time to come back at, what is left of its limits, and
+    /// what the request has cost.
     ///
     /// Every request that had its turn is followed by one call.
     package func note(_ result: HTTPResult, of request: HTTPRequest) {
-        guard case .success(let response) = result else { return }
-        let delay = holds(response.status) ? delay(in: response) : nil
-        guard delay != nil || isInUse, let place = place(of: request) else { return }
-        if let delay { hold(place, for: delay) }
-        if let usage = usage(response), usage >= 0, usage.isFinite {
-            state.withLock { $0.places[place]?.correct(by: usage - request.cost) }
+        let response = try? result.get()
+        let delay = response.flatMap { holds($0.status) ? self.delay(in: $0) : nil }
+        let told = response.map(limits(in:)) ?? []
+        guard delay != nil || !told.isEmpty || isInUse, let place = place(of: request) else { return }
+        let usage = response.flatMap(usage).flatMap { $0 >= 0 && $0.isFinite ? $0 : nil }
+        let now = clocks.now
+        let change: (slots: ThrottleSlots, limit: Int?)? = state.withLock { state in
+            if delay != nil || !told.isEmpty, state.places[place] == nil, hasRoom(in: &state, now) {
+                state.places[place] = PaceState(limits)
+            }
+            state.places[place]?.end(cost: request.cost)
+            state.places[place]?.learn(told, now: now)
+            if let delay { state.places[place]?.hold(for: delay, now: now) }
+            if let usage { state.places[place]?.correct(by: usage - request.cost) }
+            guard let slots = state.concurrency[place]?.slots else { return nil }
+            return (slots, state.concurrency[place]?.note(sign(of: result, namesTime: delay != nil)))
         }
+        guard let change else { return }
+        if let limit = change.limit { change.slots.setLimit(limit) }
+        change.slots.refund()
     }
 
     /// Whether there is a limit, or a place that is or was held.
-    private var isInUse: Bool { limits != .none || state.withLock { !$0.places.isEmpty } }
+    private var isInUse: Bool {
+        limits != .none || maximumConcurrency != nil || state.withLock { !$0.places.isEmpty }
+    }
 
     /// Ends all waits of this stage; these requests end with ``HTTPError/Code/cancelled``.
-    public func reset() async { waiting.cancel() }
+    public func reset() async {
+        waiting.cancel()
+        for place in state.withLock({ Array($0.concurrency.values) }) { place.slots.removeAll() }
+    }
 
     /// This pacer on the clocks of a session, unless it was made with others.
     package func on(_ clocks: RetryClocks) -> Pacer {
@@ -174,9 +211,7 @@ public struct Pacer: HTTPMiddleware {
         }
         guard wait != .zero || request.isPastDeadline else { return nil }
         if let turn { state.withLock { $0.places[place]?.handBack(turn) } }
-        guard let wait else {
-            return HTTPError(.cancelled, request: request, message: "cancelled while it was held back", bytesSent: 0)
-        }
+        guard let wait else { return cancelled(request) }
         guard wait > .zero else { return request.tooLate("while it was held back") }
         var error = HTTPError(
             .retryAfterTooLong,
@@ -186,6 +221,10 @@ public struct Pacer: HTTPMiddleware {
         )
         error.retryAfterDate = clocks.wallNow.advanced(by: wait)
         return error
+    }
+
+    private func cancelled(_ request: HTTPRequest) -> HTTPError {
+        HTTPError(.cancelled, request: request, message: "cancelled while it was held back", bytesSent: 0)
     }
 
     /// An error for a cost that can never be sent.
@@ -226,11 +265,36 @@ public struct Pacer: HTTPMiddleware {
         return delay
     }
 
-    private func hold(_ place: Place, for delay: Duration) {
-        let now = clocks.now
-        state.withLock { state in
-            guard state.places[place] != nil || hasRoom(in: &state, now) else { return }
-            state.places[place, default: PaceState(limits)].hold(for: delay, now: now)
+    /// The limits that an answer tells; none without a profile, which knows how their fields are meant.
+    private func limits(in response: HTTPResponse) -> [RateLimit] {
+        guard let profile else { return [] }
+        var fields = RateLimitFields()
+        fields.families = profile.families
+        return fields.limits(wallClock: clocks.wallNow) { response.headers[values: $0] }
+    }
+
+    private func slots(of place: Place) -> ThrottleSlots? {
+        guard let maximumConcurrency else { return nil }
+        return state.withLock { state in
+            if let known = state.concurrency[place] { return known.slots }
+            if state.concurrency.count >= Self.capacity {
+                state.concurrency = state.concurrency.filter { !$0.value.isIdle }
+                guard state.concurrency.count < Self.capacity else { return nil }
+            }
+            let new = AdaptiveConcurrency(maximum: maximumConcurrency)
+            state.concurrency[place] = new
+            return new.slots
+        }
+    }
+
+    /// What the end of a request tells of how many the server has room for.
+    private func sign(of result: HTTPResult, namesTime: Bool) -> AdaptiveConcurrency.Sign {
+        switch result {
+        case .success(let response) where [429, 503, 529].contains(response.status.rawValue):
+            namesTime ? .nothing : .refusal
+        case .success(let response): response.status.rawValue < 500 ? .success : .nothing
+        // It waited for a place in the server's queue.
+        case .failure(let error): error.code == .timedOut && error.bytesSent == 0 ? .refusal : .nothing
         }
     }
 

@@ -254,7 +254,7 @@ extension RateLimitFields {
             FieldValues.single(values(name)).flatMap { FieldDecimal(FieldValues.trimmed($0[...].utf8))?.whole }
         }
         guard let remaining = number(family.remaining) else { return nil }
-        var limit = RateLimit(remaining: remaining, quota: number(family.limit))
+        var limit = RateLimit(name: family.remaining, remaining: remaining, quota: number(family.limit))
         limit.reset = FieldValues.single(values(family.reset)).flatMap { family.unit.delay($0, now: now) }
         // A limit that is used up is not full now: a reset of zero says nothing, as from Azure.
         if remaining == 0, limit.reset == .zero { limit.reset = nil }

@@ -30,10 +30,20 @@ extension ServerProfile {
             if word == "true" || word == "false" { advice.allowsRetry = word == "true" }
             break
         }
-        guard readsBody, let body = context.details.answer, let error = RefusalBody(body) else { return advice }
-        advice.isFinal = !error.codes.isDisjoint(with: finalCodes)
+        guard readsBody, case .bytes(let bytes)? = context.details.answer?.storage, let error = RefusalBody(bytes)
+        else { return advice }
+        advice.isFinal = !finalCodes.isDisjoint(with: error.codes)
         if readsRetryInfo { advice.delay = error.retryDelay }
         return advice
+    }
+
+    /// The status of the error that an event is; nil for another event, and without ``streamErrors``.
+    func status(of event: HTTPBody.ServerSentEvent) -> HTTPStatus? {
+        guard !streamErrors.isEmpty, let error = RefusalBody(Data(event.data.utf8)),
+            event.type == "error" || error.hasErrorMember
+        else { return nil }
+        if let status = error.status, (400..<600).contains(status) { return HTTPStatus(rawValue: status) }
+        return error.codes.lazy.compactMap { streamErrors[$0] }.first ?? 500
     }
 }
 
@@ -42,27 +52,35 @@ struct RefusalBody {
     /// How much of a body is read.
     static let longest = 64 * 1024
 
-    private(set) var codes: Set<String> = []
+    /// The error's codes, the most telling first.
+    private(set) var codes: [String] = []
     private(set) var retryDelay: Duration?
+    /// A code that is a number, which is the status.
+    private(set) var status: Int?
+    /// Whether there is a member `error`, by which an event of a stream is told to be one.
+    private(set) var hasErrorMember = false
 
     /// Reads an object with `error`, a list of such objects, or the error itself; nil for anything else.
-    init?(_ body: HTTPBody) {
-        guard case .bytes(let bytes) = body.storage, bytes.count <= Self.longest,
-            let value = try? JSONDecoder().decode(JSONValue.self, from: bytes)
-        else { return nil }
+    init?(_ bytes: Data) {
+        guard bytes.count <= Self.longest, let value = try? JSONDecoder().decode(JSONValue.self, from: bytes) else {
+            return nil
+        }
         let answers = if case .array(let values) = value { values } else { [value] }
         for answer in answers {
             guard let object = answer.object else { continue }
-            read(object["error"]?.object ?? object)
+            let error = object["error"]?.object
+            if error != nil || object["error"]?.string != nil { hasErrorMember = true }
+            read(error ?? object)
         }
     }
 
     private mutating func read(_ error: [String: JSONValue]) {
-        codes.formUnion(["code", "type", "status"].compactMap { error[$0]?.string })
-        if let code = error["details"]?.object?["error_code"]?.string { codes.insert(code) }
+        if case .number(let code)? = error["code"], let whole = Int(exactly: code) { status = whole }
+        codes += ["code", "type", "status"].compactMap { error[$0]?.string }
+        if let code = error["details"]?.object?["error_code"]?.string { codes.append(code) }
         guard case .array(let details)? = error["details"] else { return }
         for detail in details.compactMap(\.object) {
-            if let reason = detail["reason"]?.string { codes.insert(reason) }
+            if let reason = detail["reason"]?.string { codes.append(reason) }
             guard detail["@type"]?.string?.hasSuffix("/google.rpc.RetryInfo") == true else { continue }
             retryDelay = detail["retryDelay"]?.string.flatMap(FieldTime.protobufDuration) ?? retryDelay
         }
@@ -72,6 +90,7 @@ struct RefusalBody {
 /// JSON of any shape, as far as a refusal needs it.
 private enum JSONValue: Decodable {
     case string(String)
+    case number(Double)
     case object([String: JSONValue])
     case array([JSONValue])
     case other
@@ -80,6 +99,8 @@ private enum JSONValue: Decodable {
         let container = try decoder.singleValueContainer()
         if let text = try? container.decode(String.self) {
             self = .string(text)
+        } else if let number = try? container.decode(Double.self) {
+            self = .number(number)
         } else if let object = try? container.decode([String: JSONValue].self) {
             self = .object(object)
         } else if let array = try? container.decode([JSONValue].self) {

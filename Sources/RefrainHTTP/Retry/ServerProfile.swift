@@ -24,6 +24,18 @@ public struct ServerProfile: Hashable, Sendable {
     public var finalCodes: Set<String>
     /// Whether a refusal's body has the time to come back at, as a `google.rpc.RetryInfo`.
     public var readsRetryInfo: Bool
+    /// The statuses that error codes stand for where a stream behind a 200 begins with an error.
+    ///
+    /// A code that is not among them counts as 500. Defaults to none: such an event is one like any other.
+    public var streamErrors: [String: HTTPStatus] = [:]
+    /// The types of events that only say that a stream is alive.
+    ///
+    /// They do not count for ``Timeout/Limits/firstEvent`` and ``Timeout/Limits/eventIdle``. Defaults to none.
+    public var pings: Set<String> = []
+    /// How long a stream may do without an event, unless a request says it by ``Timeout/Limits/eventIdle``.
+    ///
+    /// Defaults to nil: no limit. The presets have five minutes, since tools and long thoughts are silent for minutes.
+    public var eventIdle: Duration?
 
     /// Describes a kind of server; by default its answers mean what HTTP says.
     public init(
@@ -64,6 +76,31 @@ extension ServerProfile {
         "project_spend_limit_exceeded", "organization_usage_limit_exceeded", "billing_hard_limit_reached",
     ]
 
+    /// The errors of OpenAI's streams, and of APIs like it.
+    private static let openAIErrors: [String: HTTPStatus] = [
+        "invalid_request_error": 400, "authentication_error": 401, "permission_error": 403, "insufficient_quota": 429,
+        "rate_limit_exceeded": 429, "slow_down": 429, "server_error": 500, "server_is_overloaded": 503,
+    ].merging(spending.map { ($0, 429) }) { $1 }
+
+    private static let anthropicErrors: [String: HTTPStatus] = [
+        "invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
+        "not_found_error": 404, "conflict_error": 409, "request_too_large": 413, "rate_limit_error": 429,
+        "api_error": 500, "timeout_error": 504, "overloaded_error": 529,
+    ]
+
+    /// The canonical codes of Google's APIs.
+    private static let googleErrors: [String: HTTPStatus] = [
+        "INVALID_ARGUMENT": 400, "FAILED_PRECONDITION": 400, "UNAUTHENTICATED": 401, "PERMISSION_DENIED": 403,
+        "NOT_FOUND": 404, "RESOURCE_EXHAUSTED": 429, "INTERNAL": 500, "UNAVAILABLE": 503, "DEADLINE_EXCEEDED": 504,
+    ]
+
+    /// This profile for streams of events as well.
+    private func streaming(errors: [String: HTTPStatus], pings: Set<String> = []) -> ServerProfile {
+        var profile = self
+        (profile.streamErrors, profile.pings, profile.eventIdle) = (errors, pings, .seconds(300))
+        return profile
+    }
+
     /// OpenAI.
     public static let openAI = ServerProfile(
         name: "OpenAI",
@@ -71,7 +108,7 @@ extension ServerProfile {
         retryHints: ["x-should-retry"],
         families: xRateLimits(.goDuration),
         finalCodes: spending
-    )
+    ).streaming(errors: openAIErrors)
 
     /// Azure OpenAI: resets are whole seconds, and `-1` and a reset of `0` say nothing.
     public static let azureOpenAI = ServerProfile(
@@ -80,7 +117,7 @@ extension ServerProfile {
         retryHints: ["x-should-retry"],
         families: xRateLimits(.delay(.seconds)),
         finalCodes: spending
-    )
+    ).streaming(errors: openAIErrors)
 
     /// Anthropic: 529 is overload of the service, and resets are moments.
     public static let anthropic = ServerProfile(
@@ -93,13 +130,15 @@ extension ServerProfile {
             return Family(kind, limit: names[0], remaining: names[1], reset: names[2], unit: .timestamp)
         },
         finalCodes: ["enforced_spend_limit_reached", "billing_error"]
-    )
+    ).streaming(errors: anthropicErrors, pings: ["ping"])
 
     /// Gemini: it has no fields, and a `google.rpc.RetryInfo` in the body of a 429.
     public static let gemini = ServerProfile(name: "Gemini", readsRetryInfo: true)
+        .streaming(errors: googleErrors)
 
     /// Groq: the fields of OpenAI, requests by the day.
     public static let groq = ServerProfile(name: "Groq", families: xRateLimits(.goDuration), finalCodes: spending)
+        .streaming(errors: openAIErrors)
 
     /// Mistral.
     public static let mistral = ServerProfile(
@@ -113,10 +152,11 @@ extension ServerProfile {
                 unit: .delay(.seconds)
             )
         ]
-    )
+    ).streaming(errors: openAIErrors)
 
     /// OpenRouter: its `X-RateLimit` fields have epochs in milliseconds, which are recognized without a setting.
     public static let openRouter = ServerProfile(name: "OpenRouter", finalCodes: spending)
+        .streaming(errors: openAIErrors)
 
     /// The Hugging Face Hub: its `RateLimit` fields are the standard's.
     public static let huggingFace = ServerProfile(name: "Hugging Face")
@@ -132,6 +172,9 @@ extension ServerProfile {
         families: xRateLimits(.goDuration) + anthropic.families,
         finalCodes: spending.union(anthropic.finalCodes),
         readsRetryInfo: true
+    ).streaming(
+        errors: openAIErrors.merging(anthropicErrors) { $1 }.merging(googleErrors) { $1 },
+        pings: anthropic.pings
     )
 }
 

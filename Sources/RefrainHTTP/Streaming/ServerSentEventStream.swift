@@ -12,13 +12,24 @@ extension HTTPLoader {
     /// limit of attempts, its timeout and its budget. An event starts a new call, and so does the end of a connection
     /// that was open for 30 seconds: a stream may be silent for hours. The body is pulled as the events are.
     /// ``HTTPRequest/timeout`` and ``HTTPRequest/attemptTimeout`` end with the head of the response; a stream that has
-    /// begun is cut by the idle limit of ``HTTPRequest/timeouts`` alone.
+    /// begun is cut by limits of ``HTTPRequest/timeouts`` alone: `idle`, where not even a byte comes, `firstEvent` and
+    /// `eventIdle`, where no event does. With a ``ServerProfile`` in the policy, a stream that begins with an error has
+    /// the status of that error to the policy.
     ///
     /// A 204 ends the sequence. So does the normal end of a stream whose method is not safe, such as a POST (rule R36):
     /// the end of the body, or an event with the data `[DONE]`. A stream of a POST that breaks is decided on as any
     /// failure is (rule R2): with an idempotency key the request is sent again, with the same key over all connections
     /// of the sequence, and without one the error is thrown. Any other status than 200, another content type and a
     /// failure are decided on as those of any request are; what is not retried is thrown.
+    ///
+    /// Where a server can go on with an answer that has begun, `resume` makes the request for the rest. It takes the
+    /// place of the one before, for all connections that follow:
+    ///
+    /// ```swift
+    /// let events = loader.events(for: post, resume: { last in
+    ///     try? HTTPRequest("https://api.example.com/v1/responses/7?stream=true&starting_after=\(last.lastEventID)")
+    /// })
+    /// ```
     ///
     /// For a POST whose answer is one stream, with nothing to reconnect to, read
     /// ``HTTPBody/serverSentEvents(upTo:)`` of a streamed response.
@@ -32,23 +43,27 @@ extension HTTPLoader {
     ///   - random: the source of jitter.
     ///   - limit: the largest number of bytes of one event's data and of one line, beyond which
     ///     ``HTTPBody/LineTooLong`` is thrown. Defaults to 1 MiB.
+    ///   - resume: makes the request that goes on after a stream that broke, from the last event that was delivered.
+    ///     Defaults to nil, and where it returns nil: the request itself is decided on. It is not asked before the
+    ///     first event.
     public func events(
         for request: HTTPRequest,
         retrying strategy: any RetryStrategy = RetryPolicy.recommended,
         budgets: Retry.Budgets? = .shared,
         clocks: RetryClocks = .system,
         random: RandomSource = .shared,
-        upTo limit: Int = HTTPBody.Lines.defaultLimit
+        upTo limit: Int = HTTPBody.Lines.defaultLimit,
+        resume: (@Sendable (_ last: HTTPBody.ServerSentEvent) -> HTTPRequest?)? = nil
     ) -> HTTPRequest.ServerSentEvents {
-        var request = request
         let strategy = request.retryStrategy ?? strategy
-        request.retryStrategy = nil
-        request.streamsResponse = true
-        if !request.headers.contains("Accept") { request.headers["Accept"] = "text/event-stream" }
-        if !request.headers.contains("Cache-Control") { request.headers["Cache-Control"] = "no-cache" }
-        let limit = max(1, limit)
-        return HTTPRequest.ServerSentEvents(loader: self, request: request, limit: limit, clocks: clocks) {
-            minimumDelay in
+        return HTTPRequest.ServerSentEvents(
+            loader: self,
+            request: request.askingForEvents,
+            limit: max(1, limit),
+            clocks: clocks,
+            profile: (strategy as? RetryPolicy)?.profile,
+            resume: { last in resume?(last)?.askingForEvents }
+        ) { minimumDelay in
             let strategy = ReconnectionStrategy(base: strategy, minimumDelay: minimumDelay)
             return Retry(strategy, budgets: budgets, clocks: clocks, random: random)
         }
@@ -56,9 +71,21 @@ extension HTTPLoader {
 }
 
 extension HTTPRequest {
+    /// This request as one for a stream of events, whose strategy is that of the sequence.
+    fileprivate var askingForEvents: HTTPRequest {
+        var request = self
+        request.retryStrategy = nil
+        request.streamsResponse = true
+        if !request.headers.contains("Accept") { request.headers["Accept"] = "text/event-stream" }
+        if !request.headers.contains("Cache-Control") { request.headers["Cache-Control"] = "no-cache" }
+        return request
+    }
+}
+
+extension HTTPRequest {
     /// The server-sent events of a request, over as many connections as it takes.
     ///
-    /// Made by ``HTTPLoader/events(for:retrying:budgets:clocks:random:upTo:)``.
+    /// Made by ``HTTPLoader/events(for:retrying:budgets:clocks:random:upTo:resume:)``.
     public struct ServerSentEvents: AsyncSequence, Sendable {
         /// One event.
         public typealias Element = HTTPBody.ServerSentEvent
@@ -67,6 +94,8 @@ extension HTTPRequest {
         let request: HTTPRequest
         let limit: Int
         let clocks: RetryClocks
+        let profile: ServerProfile?
+        let resume: @Sendable (_ last: HTTPBody.ServerSentEvent) -> HTTPRequest?
         /// Makes the retry stage of one call; it is given the least wait.
         let makeRetry: @Sendable (_ minimumDelay: @escaping @Sendable () -> Duration) -> Retry
 
@@ -77,21 +106,33 @@ extension HTTPRequest {
         public struct Iterator: AsyncIteratorProtocol {
             private let connector: EventConnector
             private let retry: Retry
-            /// The request of every connection, with its idempotency key, or why the key cannot be written.
-            private let keyedRequest: Result<HTTPRequest, HTTPError>
-            private let request: HTTPRequest
-            private var events: HTTPBody.ServerSentEvents.Iterator?
+            private let resume: @Sendable (_ last: HTTPBody.ServerSentEvent) -> HTTPRequest?
+            /// Whether another connection follows where a stream ends as one does: the first request is safe.
+            private let isEndless: Bool
+            /// The request of the next connection, with its idempotency key, or why the key cannot be written.
+            private var keyedRequest: Result<HTTPRequest, HTTPError>
+            private var request: HTTPRequest
+            private var reader: EventReader?
+            private var last: HTTPBody.ServerSentEvent?
             private var hasEnded = false
             /// The budget that the last connection has made its deposit in.
             private var creditedBudget: ObjectIdentifier?
 
             init(_ stream: ServerSentEvents) {
-                let connector = EventConnector(stream.loader, limit: stream.limit, clocks: stream.clocks)
+                let connector = EventConnector(
+                    stream.loader,
+                    limit: stream.limit,
+                    clocks: stream.clocks,
+                    profile: stream.profile,
+                    isEndless: stream.request.method.isSafe
+                )
                 self.connector = connector
                 retry = stream.makeRetry { connector.reconnectionDelay }
                 // A new key for each connection would hide from the server that they repeat one call (rule R5).
                 keyedRequest = Result { () throws(HTTPError) in try stream.request.withIdempotencyKeyWritten() }
                 request = stream.request
+                isEndless = stream.request.method.isSafe
+                resume = stream.resume
             }
 
             /// The next event, or nil where the server has ended the stream for good.
@@ -102,7 +143,7 @@ extension HTTPRequest {
                 guard !hasEnded else { return nil }
                 // Until there is an event: an error ends the sequence, too.
                 hasEnded = true
-                guard var open = events.take() else { return passOn(try await connect(after: nil)) }
+                guard let open = reader.take() else { return passOn(try await connect(after: nil)) }
                 let event: HTTPBody.ServerSentEvent?
                 do {
                     event = try await open.next()
@@ -111,13 +152,17 @@ extension HTTPRequest {
                 } catch {
                     try Task.checkCancellation()
                     connector.adopt(open.parser)
-                    let failure = error as? HTTPError ?? lost("the event stream broke", error)
-                    return passOn(try await connect(after: failure))
+                    let message = "the event stream broke after \(open.count) events"
+                    guard let rest = last.flatMap(resume) else {
+                        return passOn(try await connect(after: error as? HTTPError ?? lost(message, error)))
+                    }
+                    keyedRequest = Result { () throws(HTTPError) in try rest.withIdempotencyKeyWritten() }
+                    request = rest
+                    return passOn(try await connect(after: lost(message, error)))
                 }
-                guard event != nil else {
-                    return request.method.isSafe ? passOn(try await reconnect(after: open.parser)) : nil
-                }
-                events = open
+                guard let event else { return isEndless ? passOn(try await reconnect(after: open.parser)) : nil }
+                if !open.isPing(event) { last = event }
+                reader = open
                 return passOn(event)
             }
 
@@ -125,7 +170,7 @@ extension HTTPRequest {
             ///
             /// `[DONE]` ends the answer to a request that must not be made again for more.
             private mutating func passOn(_ event: HTTPBody.ServerSentEvent?) -> HTTPBody.ServerSentEvent? {
-                hasEnded = event == nil || !request.method.isSafe && event?.data == "[DONE]"
+                hasEnded = event == nil || !isEndless && event?.data == "[DONE]"
                 return event
             }
 
@@ -160,7 +205,7 @@ extension HTTPRequest {
                     guard response.status != .noContent, !connector.isComplete else { return nil }
                     creditedBudget = result.creditedBudget
                     if let connection = connector.take() {
-                        events = connection.events
+                        (reader, last) = (connection.reader, connection.first)
                         return connection.first
                     }
                     // A stream that was open for long is not a failed attempt: the next call begins with its end.
@@ -197,8 +242,9 @@ private struct ReconnectionStrategy: RetryStrategy {
 extension HTTPBody {
     /// The server-sent events of the body, which has the media type `text/event-stream` (HTML Standard §9.2).
     ///
-    /// The events of one connection; ``HTTPLoader/events(for:retrying:budgets:clocks:random:upTo:)`` reconnects, too.
-    /// An event that the body ends within is discarded, as the standard asks. The body is pulled as the events are.
+    /// The events of one connection; ``HTTPLoader/events(for:retrying:budgets:clocks:random:upTo:resume:)``
+    /// reconnects, too. An event that the body ends within is discarded, as the standard asks. The body is pulled as
+    /// the events are.
     ///
     /// - Parameter limit: the largest number of bytes of one event's data and of one line, beyond which
     ///   ``LineTooLong`` is thrown. Defaults to 1 MiB.
@@ -252,12 +298,14 @@ final class EventConnector: HTTPLoader {
     private let loader: any HTTPLoader
     private let limit: Int
     private let clocks: RetryClocks
+    private let profile: ServerProfile?
+    private let isEndless: Bool
     private let state = Locked(State())
 
     /// A connection that has brought an event.
     struct Connection {
         let first: HTTPBody.ServerSentEvent
-        let events: HTTPBody.ServerSentEvents.Iterator
+        let reader: EventReader
     }
 
     private struct State {
@@ -265,16 +313,17 @@ final class EventConnector: HTTPLoader {
         var reconnectionDelay = Duration.zero
         var failure: HTTPError?
         var tooLong: HTTPBody.LineTooLong?
-        // nonisolated(unsafe): written by the one attempt that is made at a time, and taken after the last one.
-        nonisolated(unsafe) var connection: Connection?
+        var connection: Connection?
         var silentEnd: HTTPError?
         var isComplete = false
     }
 
-    init(_ loader: any HTTPLoader, limit: Int, clocks: RetryClocks) {
+    init(_ loader: any HTTPLoader, limit: Int, clocks: RetryClocks, profile: ServerProfile?, isEndless: Bool) {
         self.loader = loader
         self.limit = limit
         self.clocks = clocks
+        self.profile = profile
+        self.isEndless = isEndless
     }
 
     /// The least wait before a reconnection, as the stream has set it.
@@ -320,6 +369,7 @@ final class EventConnector: HTTPLoader {
         // White space at the ends is not part of a field's value.
         let field = String(Substring(FieldValues.trimmed(lastEventID[...].utf8)))
         if !field.isEmpty, HTTPToken.isValidFieldValue(field) { request.headers["Last-Event-ID"] = field }
+        let start = clocks.now
         let result = await connect(request)
         guard case .success(let response) = result, response.status == .ok else { return result }
         let type = MediaType.parse(fieldValues: response.headers[values: "Content-Type"])
@@ -327,13 +377,21 @@ final class EventConnector: HTTPLoader {
             let message = "an event stream was asked for, and the content type is another one"
             return .failure(HTTPError(.badServerResponse, request: request, response: response, message: message))
         }
-        return await open(response, to: request, ServerSentEventParser(lastEventID: lastEventID, limit: limit))
+        let parser = ServerSentEventParser(lastEventID: lastEventID, limit: limit)
+        let events = HTTPBody.ServerSentEvents.Iterator(response.body, parser, limit: limit)
+        return await open(
+            response,
+            EventReader(events, of: request, profile: profile, on: clocks.timer),
+            within: request.timeouts.firstEvent.map { max(.zero, $0 - (clocks.now - start)) }
+        )
     }
 
     /// Opens a connection within the time of the call and of the attempt, which end with the head of the response: the
     /// stream itself lasts for as long as the server has something to say.
     private func connect(_ request: HTTPRequest) async -> HTTPResult {
-        guard let limit = request.timeLeft else { return await loader.load(request) }
+        guard let limit = [request.timeLeft, request.timeouts.firstEvent].compactMap({ $0 }).min() else {
+            return await loader.load(request)
+        }
         var unlimited = request
         unlimited.timeout = nil
         unlimited.deadline = nil
@@ -350,27 +408,32 @@ final class EventConnector: HTTPLoader {
     /// Reads the first event: a connection that ends before it has brought nothing.
     private func open(
         _ response: HTTPResponse,
-        to request: HTTPRequest,
-        _ parser: ServerSentEventParser
+        _ reader: EventReader,
+        within limit: Duration?
     ) async -> HTTPResult {
-        var events = HTTPBody.ServerSentEvents.Iterator(response.body, parser, limit: limit)
         let start = clocks.now
         do {
-            let first = try await events.next()
-            adopt(events.parser)
+            let first = try await reader.first(within: limit)
+            adopt(reader.parser)
             guard let first else {
                 // What is not safe has been executed and answered, if with nothing (rule R36).
-                if !request.method.isSafe {
+                if !isEndless {
                     state.withLock { $0.isComplete = true }
                     return .success(response)
                 }
                 return end(response, lost(response, "the event stream ended before its first event", nil), start)
             }
-            let connection = Connection(first: first, events: events)
+            if let status = profile?.status(of: first) {
+                // The server had said 200 before it knew.
+                var answer = response
+                (answer.status, answer.body) = (status, .text(first.data))
+                return .success(answer)
+            }
+            let connection = Connection(first: first, reader: reader)
             state.withLock { $0.connection = connection }
             return .success(response)
         } catch let error as HTTPError {
-            adopt(events.parser)
+            adopt(reader.parser)
             return end(response, error, start)
         } catch let error as HTTPBody.LineTooLong {
             state.withLock { $0.tooLong = error }

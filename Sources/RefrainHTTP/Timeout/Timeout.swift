@@ -100,6 +100,29 @@ extension Timeout {
             }
         }
 
+        /// The time from the start of the attempt to the first event of a stream of server-sent events.
+        ///
+        /// Defaults to nil: no limit. A comment is no event, nor is one of ``ServerProfile/pings``.
+        public var firstEvent: Duration? {
+            didSet {
+                firstEvent = firstEvent?.withinClocks
+                chosen.insert(.firstEvent)
+            }
+        }
+        /// The maximum time without an event in a stream of server-sent events, while it is read.
+        ///
+        /// Defaults to nil: no limit, or that of the ``ServerProfile``. Comments and pings do not count, so that a
+        /// server that says only that it is alive is given up.
+        public var eventIdle: Duration? {
+            didSet {
+                eventIdle = eventIdle?.withinClocks
+                chosen.insert(.eventIdle)
+            }
+        }
+
+        /// ``eventIdle``, or another limit where the caller has not set it.
+        func eventIdle(orElse other: Duration?) -> Duration? { chosen.contains(.eventIdle) ? eventIdle : other }
+
         /// The maximum time of silence, for transports: ``idle``, or without one of the caller's the longest limit that
         /// the caller has set for the first byte or the whole attempt, if that is longer.
         ///
@@ -164,6 +187,9 @@ extension Timeout {
             static let firstByte = Parts(rawValue: 2)
             static let idle = Parts(rawValue: 4)
             static let total = Parts(rawValue: 8)
+            static let firstEvent = Parts(rawValue: 16)
+            static let eventIdle = Parts(rawValue: 32)
+            /// What the initializer sets.
             static let all: Parts = [.connect, .firstByte, .idle, .total]
         }
     }
@@ -173,7 +199,7 @@ extension Timeout.Limits: Hashable {
     /// Whether the limits are equal, regardless of which were set.
     public static func == (left: Timeout.Limits, right: Timeout.Limits) -> Bool {
         left.connect == right.connect && left.firstByte == right.firstByte && left.idle == right.idle
-            && left.total == right.total
+            && left.total == right.total && left.firstEvent == right.firstEvent && left.eventIdle == right.eventIdle
     }
 
     /// Hashes the limits.
@@ -182,6 +208,8 @@ extension Timeout.Limits: Hashable {
         hasher.combine(firstByte)
         hasher.combine(idle)
         hasher.combine(total)
+        hasher.combine(firstEvent)
+        hasher.combine(eventIdle)
     }
 }
 

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+import RefrainCore
+import RefrainTesting
+import TestSupport
+import Testing
+
+@testable import RefrainHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("Event streams that begin with an error, fall silent, or go on elsewhere")
+struct ModelStreamTests {
+    private let mock = MockLoader()
+    private let clock = TestClock(.autoAdvancing)
+
+    private func reply(
+        _ chunks: [String],
+        breaks: Bool = false,
+        gap: Duration = .zero,
+        on clock: TestClock? = nil
+    ) -> MockLoader.Reply {
+        MockLoader.Reply { answer($0, chunks, breaks: breaks, gap: gap, on: clock) }
+    }
+
+    private func answer(
+        _ request: HTTPRequest,
+        _ chunks: [String],
+        breaks: Bool,
+        gap: Duration = .zero,
+        on clock: TestClock? = nil
+    ) -> HTTPResult {
+        let left = Locked(chunks[...])
+        let body = AsyncThrowingStream<[UInt8], any Error> {
+            if let clock { try await clock.sleep(until: clock.now.advanced(by: gap)) }
+            if let chunk = left.withLock({ $0.popFirst() }) { return Array(chunk.utf8) }
+            if breaks { throw HTTPError(.networkConnectionLost, request: request) }
+            return nil
+        }
+        let headers: HTTPHeaders = ["Content-Type": "text/event-stream"]
+        return .success(HTTPResponse(request: request, status: 200, headers: headers, body: .oneShot(body)))
+    }
+
+    private func post(_ change: (inout HTTPRequest) -> Void = { _ in }) throws -> HTTPRequest {
+        var request = try HTTPRequest("https://api.example.com/chat", method: .post)
+        change(&request)
+        return request
+    }
+
+    private func read(_ events: HTTPRequest.ServerSentEvents) async -> (data: [String], error: HTTPError?) {
+        var data: [String] = []
+        do {
+            for try await event in events { data.append(event.data) }
+        } catch {
+            return (data, error as? HTTPError)
+        }
+        return (data, nil)
+    }
+
+    /// Provider, first event, the status that it stands for, and whether a POST is sent again.
+    private static let errors: [(ServerProfile, String, Int, Bool)] = [
+        (.anthropic, #"event: error\#ndata: {"type":"error","error":{"type":"overloaded_error"}}"#, 529, true),
+        (.anthropic, #"event: error\#ndata: {"type":"error","error":{"type":"rate_limit_error"}}"#, 429, true),
+        (.anthropic, #"event: error\#ndata: {"type":"error","error":{"type":"api_error"}}"#, 500, false),
+        (.anthropic, #"event: error\#ndata: {"type":"error","error":{"type":"billing_error"}}"#, 402, false),
+        (.anthropic, #"event: error\#ndata: {"type":"error","error":{"type":"a_new_error"}}"#, 500, false),
+        (.openAI, #"data: {"error":{"type":"server_error","code":null}}"#, 500, false),
+        (.openAI, #"data: {"error":{"type":"x","code":"rate_limit_exceeded"}}"#, 429, true),
+        (.openAI, #"data: {"error":{"type":"x","code":"credit_balance_exhausted"}}"#, 429, false),
+        (.openRouter, #"data: {"error":{"code":429,"message":"m"},"choices":[]}"#, 429, true),
+        (.openRouter, #"data: {"error":{"code":502,"message":"m"},"choices":[]}"#, 502, false),
+        (.gemini, #"data: {"error":{"code":503,"status":"UNAVAILABLE"}}"#, 503, false),
+        (.anyModelAPI, #"data: {"error":"overloaded"}"#, 500, false),
+    ]
+
+    @Test("R36: a stream that begins with an error has its status, and is decided on by it", arguments: errors.indices)
+    func firstError(index: Int) async throws {
+        let (profile, event, status, isRepeated) = Self.errors[index]
+        mock.then(reply([": hello\n\n", event + "\n\n"])).then(reply(["data: a\n\n"]))
+        let events = mock.events(
+            for: try post(),
+            retrying: .modelAPI(profile),
+            budgets: nil,
+            clocks: clock.retryClocks()
+        )
+        let (data, error) = await read(events)
+        #expect(mock.requests.count == (isRepeated ? 2 : 1))
+        #expect(data == (isRepeated ? ["a"] : []))
+        guard !isRepeated else { return }
+        #expect(error?.response?.status.rawValue == status)
+        #expect(error?.attempts.map(\.status) == [HTTPStatus(rawValue: status)])
+    }
+
+    @Test("R36: what is no error, or comes later, or has no profile, is an event like any other")
+    func noError() async throws {
+        let error = #"event: error\#ndata: {"error":{"type":"overloaded_error"}}"#
+        let cases: [(RetryPolicy, [String], Int)] = [
+            (.recommended, [error], 1), (.modelAPI(.anthropic), ["data: a", error], 2),
+            (.modelAPI(.openAI), [#"data: {"error":null,"id":"x"}"#], 1),
+            (.modelAPI(.openAI), ["data: [DONE]"], 1), (.modelAPI(.anthropic), ["data: error"], 1),
+        ]
+        for (policy, texts, count) in cases {
+            mock.then(reply(texts.map { $0 + "\n\n" }))
+            let events = mock.events(for: try post(), retrying: policy, budgets: nil, clocks: clock.retryClocks())
+            let (data, error) = await read(events)
+            #expect(data.count == count && error == nil)
+        }
+        #expect(mock.requests.count == cases.count)
+    }
+
+    @Test("R36: endless pings and comments end a stream in time, before its first event and after it")
+    func silence() async throws {
+        let clock = TestClock()
+        let pings = Array(repeating: "event: ping\ndata: {}\n\n: still here\n\n", count: 100)
+        for (before, limit) in [([], 20), (["data: a\n\n"], 31)] {
+            mock.then(reply(before + pings, gap: .seconds(1), on: clock))
+            let request = try post {
+                $0.timeouts.firstEvent = .seconds(20)
+                $0.timeouts.eventIdle = .seconds(30)
+            }
+            let policy = RetryPolicy.modelAPI(.anthropic)
+            let events = mock.events(for: request, retrying: policy, budgets: nil, clocks: clock.retryClocks())
+            let reading = Task { await read(events) }
+            for _ in 1...limit {
+                // The server and the limit.
+                await clock.sleepers(atLeast: 2)
+                await clock.advance(by: .seconds(1))
+            }
+            let (data, error) = await reading.value
+            #expect(error?.code == .timedOut, "\(String(describing: error))")
+            #expect(data.first == before.first.map { _ in "a" })
+        }
+        // A POST whose outcome is unknown is not sent again.
+        #expect(mock.requests.count == 2)
+    }
+
+    @Test("R36: the presets give up after five minutes without an event; a request and no profile say otherwise")
+    func idleDefaults() async throws {
+        for (policy, limit, isCut) in [
+            (RetryPolicy.modelAPI(.openAI), nil, true), (.modelAPI(.openAI), Duration.seconds(400), false),
+            (.recommended, nil, false), (.recommended, .seconds(299), true),
+        ] as [(RetryPolicy, Duration?, Bool)] {
+            let clock = TestClock()
+            mock.then(reply(["data: a\n\n"], gap: .seconds(301), on: clock))
+            let request = try post { if let limit { $0.timeouts.eventIdle = limit } }
+            let events = mock.events(for: request, retrying: policy, budgets: nil, clocks: clock.retryClocks())
+            let reading = Task { await read(events) }
+            await clock.sleepers(atLeast: limit == nil && policy.profile == nil ? 1 : 2)
+            await clock.advance(by: .seconds(300))
+            if !isCut { await clock.advance(by: .seconds(1)) }
+            if !isCut {
+                // The end of the body comes as late.
+                await clock.sleepers(atLeast: limit == nil ? 1 : 2)
+                await clock.advance(by: .seconds(301))
+            }
+            let (data, error) = await reading.value
+            #expect((error?.code == .timedOut) == isCut && data.count == (isCut ? 0 : 1))
+        }
+        var limits = Timeout.Limits.standard
+        #expect(limits.firstEvent == nil && limits.eventIdle == nil && limits.eventIdle(orElse: .seconds(1)) != nil)
+        limits.eventIdle = nil
+        #expect(limits.eventIdle(orElse: .seconds(1)) == nil)
+    }
+
+    @Test("R36: cut anywhere, a stream goes on by the caller's hook: no event twice, none lost, one POST")
+    func resumes() async throws {
+        let numbers = Array(1...6)
+        @Sendable func text(after last: Int) -> String {
+            numbers.filter { $0 > last }.map { "id: \($0)\nevent: part\ndata: {\"n\":\($0)}\n\n" }.joined()
+                + "data: [DONE]\n\n"
+        }
+        let all = numbers.map { "{\"n\":\($0)}" } + ["[DONE]"]
+        let first = text(after: 0)
+        // After the first event, which a POST cannot go on before.
+        let begin = "id: 1\nevent: part\ndata: {\"n\":1}\n\n".utf8.count
+        for cut in begin..<first.utf8.count {
+            for second in [7, 29] {
+                let mock = MockLoader()
+                mock.otherwise(
+                    MockLoader.Reply { [self] request in
+                        let last = request.url.absoluteString.split(separator: "after=").last.flatMap { Int($0) } ?? 0
+                        let text = String(text(after: last).utf8.prefix(request.method == .post ? cut : second + cut))!
+                        let isWhole = text.hasSuffix("[DONE]\n\n")
+                        return answer(request, [text], breaks: !isWhole)
+                    }
+                )
+                let events = mock.events(for: try post(), budgets: nil, clocks: clock.retryClocks()) { last in
+                    try? HTTPRequest("https://api.example.com/chat/7?after=\(last.lastEventID)")
+                }
+                let (data, error) = await read(events)
+                #expect(data == all && error == nil, "cut at \(cut): \(data) \(error.map { "\($0)" } ?? "-")")
+                #expect(mock.requests.count { $0.method == .post } == 1)
+            }
+        }
+    }
+
+    @Test("R36: without a request for the rest the stream fails with what came, and says how much")
+    func noRest() async throws {
+        for hook in [nil, { _ in nil }] as [(@Sendable (HTTPBody.ServerSentEvent) -> HTTPRequest?)?] {
+            mock.then(reply(["data: a\n\n", "data: b\n\n"], breaks: true))
+            let events = mock.events(for: try post(), budgets: nil, clocks: clock.retryClocks(), resume: hook)
+            let (data, error) = await read(events)
+            #expect(data == ["a", "b"] && error?.attempts.map(\.reason) == [.notReplayable])
+        }
+        #expect(mock.requests.count == 2)
+    }
+}
