@@ -10,40 +10,22 @@ import Testing
 struct LearntLimitTests {
     private let clock = TestClock()
 
-    /// A server with a bucket of requests that refills all the time, and says so as OpenAI does.
-    private final class BucketServer: HTTPLoader {
-        private let clocks: RetryClocks
-        private let capacity: Double
-        private let rate: Double
-        private let state: Locked<(level: Double, time: Duration, refused: Int, answered: Int)>
+    /// A server with a bucket that refills all the time, and says so as OpenAI does.
+    private struct BucketServer {
+        let capacity: Double
+        let rate: Double
+        var level: Double
+        var time = Duration.zero
+        var refused = 0
 
-        init(_ clocks: RetryClocks, capacity: Double, rate: Double, level: Double) {
-            self.clocks = clocks
-            self.capacity = capacity
-            self.rate = rate
-            state = Locked((level, clocks.now, 0, 0))
-        }
-
-        var refused: Int { state.withLock { $0.refused } }
-        var answered: Int { state.withLock { $0.answered } }
-
-        func load(_ request: HTTPRequest) async -> HTTPResult {
-            let now = clocks.now
-            return state.withLock { state in
-                state.level = min(capacity, state.level + rate * ((now - state.time) / .seconds(1)))
-                state.time = now
-                let fits = state.level >= max(1, request.cost)
-                if fits { state.level -= max(1, request.cost) }
-                state.refused += fits ? 0 : 1
-                state.answered += fits ? 1 : 0
-                let kind = request.cost > 0 ? "tokens" : "requests"
-                let headers: HTTPHeaders = [
-                    "x-ratelimit-limit-\(kind)": "\(Int(capacity))",
-                    "x-ratelimit-remaining-\(kind)": "\(Int(state.level))",
-                    "x-ratelimit-reset-\(kind)": "\(Int((capacity - state.level) / rate * 1000))ms",
-                ]
-                return .success(HTTPResponse(request: request, status: fits ? 200 : 429, headers: headers))
-            }
+        mutating func answer(cost: Double, now: Duration) -> RateLimit {
+            level = min(capacity, level + rate * ((now - time) / .seconds(1)))
+            time = now
+            if level >= cost { level -= cost } else { refused += 1 }
+            var limit = RateLimit(remaining: Int64(level), quota: Int64(capacity))
+            limit.reset = .milliseconds(Int64((capacity - level) / rate * 1000))
+            (limit.kind, limit.refills) = (cost > 1 ? .cost : .requests, true)
+            return limit
         }
     }
 
@@ -53,30 +35,42 @@ struct LearntLimitTests {
         return request
     }
 
-    @Test("R35: a limit that refills is learnt from answers: none is refused, and it is used up", arguments: [0.0, 20])
-    func refills(cost: Double) async throws {
-        let clocks = clock.retryClocks()
-        let unit = max(1, cost)
-        let server = BucketServer(clocks, capacity: 100 * unit, rate: 10 * unit, level: 50 * unit)
-        let loader =
-            Retry(.modelAPI(.openAI), budgets: nil, clocks: clocks) --> Pacer(profile: .openAI, clocks: clocks)
-            --> server
-        // The first answer tells the limit; after it there is no refusal.
-        #expect(await loader.load(try request { $0.cost = cost }).status == 200)
-        let began = clocks.now
-        let tasks = try (0..<250).map { _ in
-            Task { [request = try request { $0.cost = cost }] in await loader.load(request) }
+    @Test(
+        "R35: a limit that refills is learnt from answers: hardly one is refused, and it is used up",
+        arguments: [(1.0, 0), (20, 0), (20, 300), (1, 2000)]
+    )
+    func refills(cost: Double, milliseconds: Int) {
+        var server = BucketServer(capacity: 100 * cost, rate: 10 * cost, level: 50 * cost)
+        var state = PaceState(.none)
+        var now = Duration.zero
+        state.learn([server.answer(cost: cost, now: now)], now: now)
+        // Requests that wait for their turn, and answers that are under way.
+        var waiting: [(turn: PaceState.Turn?, due: Duration)] = (0..<250).map { _ in (nil, .zero) }
+        var answers: [(limit: RateLimit, due: Duration)] = []
+        while !waiting.isEmpty || !answers.isEmpty {
+            let next = waiting.indices.min { waiting[$0].due < waiting[$1].due }
+            let answer = answers.indices.min { answers[$0].due < answers[$1].due }
+            if let answer, next.map({ answers[answer].due <= waiting[$0].due }) ?? true {
+                let (limit, due) = answers.remove(at: answer)
+                now = max(now, due)
+                state.end(cost: cost)
+                state.learn([limit], now: now)
+            } else if let next {
+                let (turn, due) = waiting.remove(at: next)
+                now = max(now, due)
+                let (taken, wait) = state.take(after: turn, cost: cost, now: now)
+                if wait > .zero {
+                    waiting.append((taken, now + wait))
+                } else {
+                    answers.append((server.answer(cost: cost, now: now), now + .milliseconds(milliseconds)))
+                }
+            }
         }
-        while server.answered < 251 {
-            // Each request sleeps or is answered.
-            while clock.sleepers + server.answered < 251 { await Task.yield() }
-            await clock.advance(by: .milliseconds(100))
-        }
-        let took = clocks.now - began
-        for task in tasks { #expect(await task.value.status == 200) }
+        #expect(state.waiting == 0)
         #expect(server.refused <= 2, "\(server.refused) refused")
         // 49 are there, and 201 come at 10 a second.
-        #expect(took >= .seconds(20) && took <= .seconds(21.5), "\(took)")
+        let took = now - .milliseconds(milliseconds)
+        #expect(took >= .seconds(19.8) && took <= .seconds(23), "\(took)")
     }
 
     @Test("R35: what ends with a window is waited for, and then goes one after the other")
@@ -172,33 +166,16 @@ struct LearntLimitTests {
             if index % 3 == 2 { task.cancel() }
             return task
         }
-        for (index, task) in tasks.enumerated() where index % 3 != 2 {
-            #expect(await clock.driven { await task.value.status } == 200)
+        await clock.run {
+            for (index, task) in tasks.enumerated() where index % 3 != 2 { #expect(await task.value.status == 200) }
         }
         #expect(server.refused < 200, "\(server.refused) refused")
         // Every slot is free again.
         for _ in 0..<20 {
             let request = try request { $0.method = .get }
-            let status = await clock.driven { await loader.load(request).status }
-            #expect(status == 200)
+            #expect(await clock.run { await loader.load(request).status } == 200)
         }
         #expect(server.mostAtOnce > 4)
-    }
-}
-
-extension TestClock {
-    /// Moves time for as long as work takes that sleeps on this clock.
-    fileprivate func driven<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
-        let isDone = Locked(false)
-        let task = Task {
-            let value = await work()
-            isDone.withLock { $0 = true }
-            return value
-        }
-        while !isDone.withLock({ $0 }) {
-            if sleepers > 0 { await advance(by: .milliseconds(50)) } else { await Task.yield() }
-        }
-        return await task.value
     }
 }
 

@@ -314,7 +314,9 @@ struct DownloadWireTests {
         server.on("/state") { request in
             let isStale = request.occurrence == 1
             let fields = [("ETag", "\"v1\""), ("X-State", isStale ? "stale" : "fresh")]
-            return [.respond(.init(200, headers: fields, body: isStale ? "a long and stale content" : "fresh"))]
+            // Too long to have arrived as a whole with its head.
+            let body = isStale ? String(repeating: "stale ", count: 500_000) : "fresh"
+            return [.respond(.init(200, headers: fields, body: body))]
         }
         let retrier = Retrier { _, _, _ in .retry }
         let file = folder.file("state")
