@@ -26,7 +26,7 @@ extension HTTPLoader {
     /// place of the one before, for all connections that follow:
     ///
     /// ```swift
-    /// let events = loader.events(for: post, resume: { last in
+    /// let events = loader.events(for: request, resume: { last in
     ///     try? HTTPRequest("https://api.example.com/v1/responses/7?stream=true&starting_after=\(last.lastEventID)")
     /// })
     /// ```
