@@ -13,7 +13,7 @@ struct FolderTests {
         "RefrainHTTP": [
             [["Values"]], [["Parsing"]], [["Chain"], ["Trust"]],
             [["Timeout"], ["Cookies"], ["Middleware"], ["Download"]], [["Retry"]], [["Redirect"], ["Authentication"]],
-            [["Reset"]], [["Throttle"], ["Pacing"]], [["Coalescing"], ["Streaming"]], [[""]],
+            [["Reset"]], [["Throttle"]], [["Pacing"]], [["Coalescing"], ["Streaming"]], [[""]],
         ],
         "RefrainCLI": [
             [["Formatting"]], [["Terminal"]], [["Arguments"]], [["Policy"]],
