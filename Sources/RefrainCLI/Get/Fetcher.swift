@@ -34,13 +34,13 @@ final class Fetcher: Sendable {
         self.progress = progress
         self.streams = streams
         folders = if case .folder(let root) = settings.destination { OutputFolders(root) } else { OutputFolders("") }
+        let pacer = settings.options.pace.pacer()
         let budgets = settings.options.hasBudget ? Retry.Budgets { _ in CommandPolicy.budget() } : nil
         var retry = Retry(settings.options.policy, budgets: budgets)
         retry.asksStrategyAboutSuccess = settings.options.policy.condition != nil
         let places =
             settings.isAlone || settings.options.segments != nil ? nil : Places(settings.transports.concurrency)
         self.places = places
-        let pacer = settings.options.pace.pacer(concurrency: places.map { _ in settings.transports.concurrency })
         let held = places.map { _ in HeldRequests(settings.options.pace) }
         let redirect = Redirect(maximumNumberOfRedirects: settings.options.maximumRedirects)
         chains = settings.transports.loaders.map { transport in

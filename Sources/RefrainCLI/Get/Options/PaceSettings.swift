@@ -45,11 +45,8 @@ struct PaceSettings: Sendable {
     var readsBodies: Bool { usage != nil }
 
     /// The stage that keeps the limits, and holds requests where the server says until when.
-    ///
-    /// - Parameter concurrency: how many requests to one server are under way at most; fewer where it refuses some and
-    ///   names no time. Nil: no limit.
-    func pacer(concurrency: Int?) -> Pacer {
-        Pacer(limits, profile: profile, maximumConcurrency: concurrency) { response in cost(of: response) }
+    func pacer() -> Pacer {
+        Pacer(limits, profile: profile) { response in cost(of: response) }
     }
 
     /// How many requests are under way or wait for their turn: about those of a minute.

@@ -117,34 +117,6 @@ struct PaceTests {
         #expect(await running.end().status != 0)
     }
 
-    @Test("R34: a server that has room for a few requests and names no time is asked by a few")
-    func narrow() async throws {
-        let server = try FaultServer()
-        let arrivals = Locked<[ContinuousClock.Instant]>([])
-        let refused = Locked(0)
-        server.on("/narrow") { _ in
-            let fits = arrivals.withLock { arrivals in
-                let now = ContinuousClock.now
-                arrivals.removeAll { now - $0 > .milliseconds(100) }
-                if arrivals.count < 4 { arrivals.append(now) }
-                return arrivals.count < 4 || arrivals.last == now
-            }
-            guard fits else {
-                refused.withLock { $0 += 1 }
-                return [.respond(.init(503))]
-            }
-            return [.sleep(.milliseconds(100)), .respond(.init(200, body: "x"))]
-        }
-        let list = try ScratchFile()
-        try await list.overwrite((0..<120).map { "\(server.baseURL)/narrow?\($0)" }.joined(separator: "\n") + "\n")
-        let ended = try await Executable.run([
-            "get", "-q", "-o", "/dev/null", "-j", "32", "--backoff", "constant:100ms", "--from", list.path,
-        ])
-        #expect(ended.status == 0, "\(ended.errors)")
-        let count = refused.withLock { $0 }
-        #expect(count < 95, "\(count) refusals of 120 requests")
-    }
-
     @Test("out of credit ends at once, and overload is repeated")
     func refusals() async throws {
         let server = try FaultServer()
