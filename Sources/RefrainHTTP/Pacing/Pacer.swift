@@ -87,8 +87,7 @@ public struct Pacer: HTTPMiddleware {
 
     /// How many places are remembered.
     ///
-    /// Past it those are forgotten in which nothing goes on; while there are none, a
-    /// further place is not paced.
+    /// Past it those are forgotten in which nothing goes on; while there are none, a further place is not paced.
     private static let capacity = 4096
 
     /// Makes the stage.
@@ -98,7 +97,8 @@ public struct Pacer: HTTPMiddleware {
     ///   - profile: what names a time besides `Retry-After`, such as rate-limit fields. With a profile 503 and its own
     ///     refusals hold, too, and the limits that answers tell are kept.
     ///   - maximumConcurrency: how many requests to a place may be under way at once, at most; fewer after refusals
-    ///     that name no time. A streamed answer counts until its head. Defaults to nil: no limit. Less than one counts
+    ///     that name no time. A streamed answer counts until its head. What a request waits for behind this stage must
+    ///     not be another one to the same place, which may get no turn. Defaults to nil: no limit. Less than one counts
     ///     as one.
     ///   - usage: what an answer says it has cost, which corrects ``HTTPRequest/cost``; nil: that stands, as
     ///     for a body that is streamed and has not arrived yet. Defaults to nil for all.
