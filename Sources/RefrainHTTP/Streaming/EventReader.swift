@@ -15,6 +15,8 @@ final class EventReader: Sendable {
     nonisolated(unsafe) private var silence = Duration.zero
     /// The number of events that were read, without signs of life.
     nonisolated(unsafe) private(set) var count = 0
+    /// Whether no event came in time.
+    nonisolated(unsafe) private(set) var hasGivenUp = false
 
     /// - Parameter profile: which events are signs of life, and how long a stream may do without others, unless the
     ///   request says it.
@@ -61,7 +63,10 @@ final class EventReader: Sendable {
         if let end = [end, idleEnd].compactMap({ $0 }).min() {
             let (result, isCut) = await withTimeout(until: end, on: timer) { [self] in await read() }
             // What has come as the time passed is not lost.
-            if isCut, (try? result.get()) == nil { throw timedOut }
+            if isCut, (try? result.get()) == nil {
+                hasGivenUp = true
+                throw timedOut
+            }
             event = try result.get()
         } else {
             event = try await events.next()

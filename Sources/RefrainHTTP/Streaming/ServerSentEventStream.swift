@@ -434,7 +434,8 @@ final class EventConnector: HTTPLoader {
             return .success(response)
         } catch let error as HTTPError {
             adopt(reader.parser)
-            return end(response, error, start)
+            // A limit of the caller's has passed, which is a failure however long the connection was open.
+            return reader.hasGivenUp ? .failure(error) : end(response, error, start)
         } catch let error as HTTPBody.LineTooLong {
             state.withLock { $0.tooLong = error }
             let message = "a line of the event stream is too long"

@@ -137,6 +137,25 @@ struct ModelStreamTests {
         #expect(mock.requests.count == 2)
     }
 
+    @Test("R36: connections that bring no event in time are attempts of one call, however long they were open")
+    func silentAttempts() async throws {
+        let clock = TestClock()
+        mock.otherwise(reply(Array(repeating: ": alive\n\n", count: 100), gap: .seconds(10), on: clock))
+        var request = try HTTPRequest("https://api.example.com/events")
+        request.timeouts.firstEvent = .seconds(45)
+        let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 3))
+        let events = mock.events(for: request, retrying: policy, budgets: nil, clocks: clock.retryClocks())
+        let reading = Task { await read(events) }
+        for _ in 1...15 {
+            // The server and the limit.
+            await clock.sleepers(atLeast: 2)
+            await clock.advance(by: .seconds(9))
+        }
+        let (data, error) = await reading.value
+        #expect(data.isEmpty && error?.attempts.map(\.error) == [.timedOut, .timedOut, .timedOut])
+        #expect(mock.requests.count == 3)
+    }
+
     @Test("R36: the presets give up after five minutes without an event; a request and no profile say otherwise")
     func idleDefaults() async throws {
         for (policy, limit, isCut) in [
