@@ -13,6 +13,8 @@
 /// It only decides. The session's engine makes the attempts, and holds to what may be sent again, to the server's
 /// delays, to deadlines and to budgets, whatever a subclass returns. With `import RefrainAlamofire` this class hides
 /// the structure of the same name, which cannot be subclassed; ``strategy`` is that structure, for chains and requests.
+/// A file that imports both modules by name says which of the two it means, as Swift asks for:
+/// `import class RefrainAlamofire.RetryPolicy`. `import RefrainAlamofire` alone brings both modules, and is enough.
 open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     // @unchecked Sendable: its own properties are immutable; the compiler cannot check those of subclasses.
 

@@ -10,8 +10,10 @@ enum FailureText {
             return Sanitized.line(text + "\(refusal)")
         }
         if let error = outcome.error {
-            text += error.code.rawValue
-            if let message = error.message { text += " (\(message))" }
+            // Our own reason not to send it says all; the code is for callers of the library.
+            let message = error.message ?? ""
+            text += error.code == .callerFailed && !message.isEmpty ? message : error.code.rawValue
+            if error.code != .callerFailed, !message.isEmpty { text += " (\(message))" }
             if let date = error.retryAfterDate { text += "; come back at \(HTTPDate.format(date))" }
             if let last = error.lastFailure, last != error.code {
                 text += "; the last attempt failed with \(last.rawValue)"

@@ -227,7 +227,7 @@ private final class RetryCall {
         var context = context(of: outcome.result)
         context.details.isStatusAccepted = outcome.isStatusAccepted
         context.details.isNested = isNested
-        if (context.progress ?? 0) > 0 { failingSince = nil }
+        if let progress = context.progress, progress > 0 { gained(progress) }
         context.details.failingFor = elapsed - (failingSince ?? elapsed)
         failingSince = failingSince ?? elapsed
         return context
@@ -383,6 +383,19 @@ private final class RetryCall {
         budget.deposit()
         log.creditedBudget = ObjectIdentifier(budget)
     }
+
+    /// Notes what a resumption has brought.
+    ///
+    /// It has repeated nothing, so one that was worth its request gives back what it drew: a server that cuts off every
+    /// connection after some megabytes is read as fast as it sends. One that brings less is bounded by the budget.
+    private func gained(_ bytes: Int64) {
+        failingSince = nil
+        guard bytes >= Self.minimumRefundedProgress, let withdrawal = lastWithdrawal else { return }
+        lastWithdrawal = nil
+        budget?.refund(for: withdrawal)
+    }
+
+    private static let minimumRefundedProgress: Int64 = 16 << 10
 
     /// Refunds the cost of a retry that is not made.
     private func refund() {

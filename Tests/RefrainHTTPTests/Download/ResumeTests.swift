@@ -131,6 +131,43 @@ struct ResumeTests {
         #expect(result.attempts.count == 10)
     }
 
+    @Test(
+        "R11, R22: a resumption that was worth its request gives back what it drew on the budget",
+        arguments: [(100_000, true), (16 << 10, true), (1000, false)]
+    )
+    func refundedResumptions(bytes: Int, isWhole: Bool) async throws {
+        let pieces = 40
+        let total = bytes * pieces
+        let piece = [UInt8](repeating: 7, count: bytes)
+        func reply(_ index: Int) -> MockLoader.Reply {
+            let range = "bytes \(index * bytes)-\(total - 1)/\(total)"
+            let headers: HTTPHeaders =
+                index == 0
+                ? ["ETag": "\"v1\"", "Content-Length": "\(total)"] : ["ETag": "\"v1\"", "Content-Range": "\(range)"]
+            return MockLoader.Reply { request in
+                let chunks = AsyncThrowingStream<[UInt8], any Error> { stream in
+                    stream.yield(piece)
+                    let cut = HTTPError(.networkConnectionLost, request: request, bytesSent: 9)
+                    stream.finish(throwing: index < pieces - 1 ? cut : nil)
+                }
+                let status: HTTPStatus = index == 0 ? 200 : 206
+                return .success(
+                    HTTPResponse(request: request, status: status, headers: headers, body: .oneShot(chunks))
+                )
+            }
+        }
+        for index in 0..<pieces { mock.then(reply(index)) }
+        // Pays for three retries, and accrues nothing while the clock stands still.
+        let budget = RetryBudget(ratio: 0, minimumRetriesPerSecond: 3, clock: TestClock())
+        let policy = RetryPolicy.recommended.with(schedule: .constant(delay: .zero))
+        let loader =
+            Retry(policy, budgets: .init(all: budget), clocks: clock.retryClocks()) --> Resume(clocks: clock.retryClocks())
+            --> mock
+        let result = try await load(CollectingSink(), loader)
+        #expect((result.attempts.last?.reason == .succeeded) == isWhole)
+        #expect(mock.requests.count == (isWhole ? pieces : 4))
+    }
+
     @Test("R11: resumptions that bring nothing use up attempts")
     func emptyResumptions() async throws {
         mock.then(part(0..<400, status: 200, headers: whole, cut: true))

@@ -64,8 +64,35 @@ struct Credentials: Sendable {
     var identity: String {
         guard let authorization else { return "" }
         if let user { return "\nuser \(user)" }
-        return "\nauthorization \(authorization)"
+        return "\nauthorization \(Self.identity(ofAuthorization: authorization))"
     }
+
+    /// Tells the value of `Authorization` from that of another user.
+    ///
+    /// A JSON Web Token (RFC 7519) that names its subject is the same after it was renewed, so that orders are not
+    /// placed again under the next one: of its claims those count that renewing leaves as they are. Any other value
+    /// counts as it is.
+    static func identity(ofAuthorization value: String) -> String {
+        let words = value.split(separator: " ")
+        guard words.count == 2, words[0].lowercased() == "bearer" else { return value }
+        let parts = words[1].split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return value }
+        let text = parts[1].replacing("-", with: "+").replacing("_", with: "/")
+        let padding = String(repeating: "=", count: (4 - text.count % 4) % 4)
+        guard let bytes = Data(base64Encoded: text + padding).map([UInt8].init),
+            let claims = try? JSONNode.parse(bytes), claims["sub"]?.text?.isEmpty == false,
+            case .object(let members) = claims.value
+        else { return value }
+        let kept = members.filter { !claimsOfOneToken.contains($0.name) }.sorted { $0.name < $1.name }
+        return "token "
+            + kept.map { "\($0.name)=\(String(decoding: bytes[$0.value.range], as: UTF8.self))" }.joined(separator: ",")
+    }
+
+    /// The claims that each token has anew, by RFC 7519, OpenID Connect and the common identity providers.
+    private static let claimsOfOneToken: Set<String> = [
+        "iat", "nbf", "exp", "jti", "auth_time", "nonce", "at_hash", "c_hash", "sid", "session_state", "aio", "rh", "uti",
+        "origin_jti", "event_id",
+    ]
 
     /// The login of the file for the host of a URL.
     func login(for url: String) -> String? {

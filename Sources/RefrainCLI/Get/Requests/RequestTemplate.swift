@@ -222,7 +222,8 @@ struct RequestTemplate: Sendable {
             guard name != "range", !name.hasPrefix("if-"), name != "idempotency-key",
                 !(isForm && name == "content-type")
             else { continue }
-            text += "\n\(name): \(field.value)"
+            let value = name == "authorization" ? Credentials.identity(ofAuthorization: field.value) : field.value
+            text += "\n\(name): \(value)"
         }
         // A jar that is written at the end changes with each run.
         for file in arguments.all(.cookie) where !file.contains("=") && file != arguments.last(.cookieJar) {

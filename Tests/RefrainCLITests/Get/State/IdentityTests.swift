@@ -5,6 +5,12 @@ import RefrainQueue
 import RefrainTesting
 import Testing
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 @testable import RefrainCLI
 
 @Suite("Which requests are the same to another run", .timeLimit(.minutes(10)))
@@ -38,6 +44,37 @@ struct IdentityTests {
             #expect(ended.status == 0 && server.log.count == count, "\(round) \(ended.errors)")
             #expect(folder.files.count == 1)
         }
+        folder.remove()
+    }
+
+    /// A token without a signature.
+    private static func token(_ claims: String) -> String {
+        let text = Data(claims.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+        return "eyJhbGciOiJub25lIn0." + text.filter { $0 != "=" } + ".c2lnbmVk"
+    }
+
+    @Test(
+        "an order is not placed again under a renewed token of the same subject, but under that of another one",
+        arguments: [
+            (#"{"iss":"i","sub":"a","exp":1,"jti":"x"}"#, #"{"exp":22,"iat":7,"sub":"a","iss":"i"}"#, true),
+            (#"{"sub":"a","exp":1}"#, #"{"sub":"b","exp":1}"#, false),
+            (#"{"sub":"a","scope":"read"}"#, #"{"sub":"a","scope":"read write"}"#, false),
+            (#"{"iss":"i","sub":"a"}"#, #"{"iss":"j","sub":"a"}"#, false),
+            (#"{"exp":1}"#, #"{"exp":2}"#, false), (#"{"sub":"a","exp":1"#, #"{"sub":"a","exp":2"#, false),
+        ]
+    )
+    func renewedToken(first: String, second: String, isSame: Bool) async throws {
+        let list = try ScratchFile(
+            "{\"url\": \"\(server.baseURL)/ok\", \"method\": \"POST\", \"body\": \"1\"}\n"
+        )
+        #expect(try await get(["--from", list.path, "--bearer", Self.token(first)]).status == 0)
+        #expect(try await get(["--from", list.path, "--bearer", Self.token(second)]).status == 0)
+        #expect(server.log.count == (isSame ? 1 : 2))
+        for token in [first, second] {
+            let field = "Authorization: Bearer \(Self.token(token))"
+            #expect(try await get(["--from", list.path, "-H", field]).status == 0)
+        }
+        #expect(server.log.count == (isSame ? 2 : 4))
         folder.remove()
     }
 
