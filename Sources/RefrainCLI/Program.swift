@@ -59,8 +59,13 @@ enum Program {
     static func completed(_ words: [String]) -> [String] {
         guard let first = words.first, CommandName(rawValue: first) == nil else { return words }
         let isOption = first.hasPrefix("-") && !["--help", "-h", "--version", "-V"].contains(first)
-        let isGet = CommandLineURL.isURL(first) || (isOption && words.contains(where: CommandLineURL.isURL))
+        let isGet = CommandLineURL.isURL(first) || (isOption && words.contains { givesURLs($0) })
         return isGet ? [CommandName.get.rawValue] + words : words
+    }
+
+    /// Whether a word is a URL, or an option of `get` that URLs can come from.
+    private static func givesURLs(_ word: String) -> Bool {
+        CommandLineURL.isURL(word) || ["-K", "--config", "--from"].contains(String(word.prefix { $0 != "=" }))
     }
 
     /// Whether the command has something to put in order when it is interrupted.

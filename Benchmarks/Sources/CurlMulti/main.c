@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libcurl's multi interface from C, written as well as it can be: the yardstick.
 //
 // Easy handles are reused, and there are never more of them than connections: what is in flight beyond waits in a

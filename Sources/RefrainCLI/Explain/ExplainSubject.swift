@@ -22,7 +22,10 @@ enum ExplainSubject {
             self = .failure(code)
         } else {
             let known = HTTPError.Code.allCases.map(\.rawValue)
-            let meant = SuggestionFinder.nearest(to: text, among: known).map { "; did you mean \($0)?" }
+            var meant = SuggestionFinder.nearest(to: text, among: known).map { "; did you mean \($0)?" }
+            if Directory.kind(of: text) == .file {
+                meant = "; of a file give one line: tail -n 1 \(ShellText.quoted(text)) | refrain explain -"
+            }
             throw UsageError(
                 "\(Sanitized.text(text)) is neither a status, nor a known failure, nor a line of --report"
                     + (meant ?? "; refrain help explain lists the failures")

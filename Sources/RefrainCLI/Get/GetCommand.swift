@@ -41,7 +41,12 @@ struct GetCommand {
         _ plan: inout RunPlan,
         _ coordinator: OutputCoordinator
     ) async {
-        let board = RunBoard(queue, workers: settings.transports.concurrency, isQuiet: coordinator.isQuiet)
+        let board = RunBoard(
+            queue,
+            workers: settings.transports.concurrency,
+            isQuiet: coordinator.isQuiet,
+            failsEarly: settings.options.failsEarly
+        )
         await withDiscardingTaskGroup { group in
             var isReading = false
             var isPlanning = false

@@ -125,6 +125,9 @@ final class OutputCoordinator {
             lines += Timeline(heading, outcome.attempts, total: outcome.elapsed).text
         } else if !outcome.isSuccess, settings.display.showsFailures, !isOurs(outcome), !Task.isCancelled {
             lines += "refrain get: \(FailureText.line(outcome))\n"
+            if outcome.isPartial {
+                lines += "  \(SizeText.short(outcome.bytes)) are kept, and the same command goes on from there\n"
+            }
         }
         if !outcome.isSuccess, settings.display.showsFailures,
             !settings.display.failsWithBody || !outcome.isDelivered

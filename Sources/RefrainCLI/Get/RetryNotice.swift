@@ -80,7 +80,8 @@ struct RetryNotice: Sendable {
 
     /// The notice when the attempt has failed, on one line.
     var line: String {
-        "\(cause.long); \(number) at \(DateText.localTime(date)), in \(DurationText.short(delay))\(limit)"
+        let time = "at \(DateText.localTime(date)), in \(DurationText.short(delay))"
+        return "\(cause.long); \(number) \(delay < .milliseconds(1) ? "now" : time)\(limit)"
     }
 
     /// The notice when the wait is over.

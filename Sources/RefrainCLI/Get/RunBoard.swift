@@ -39,11 +39,14 @@ final class RunBoard: Sendable {
     private let state: Locked<State>
     private let maximumWorkers: Int
     private let isQuiet: Bool
+    private let failsEarly: Bool
 
     private struct State: Sendable {
         var queue: JobQueue
         /// Jobs from this number on may not begin.
         var end = 0
+        /// No further job begins, since one has failed.
+        var isStopped = false
         var workers = 0
         /// The workers whose requests wait for their next attempts.
         var resting = 0
@@ -103,10 +106,13 @@ final class RunBoard: Sendable {
     /// This many rows wake the run before its next pause, also to look up further parts of the list in time.
     private static let rowsPerWakeUp = 64
 
-    /// - Parameter isQuiet: whether a successful request is neither shown nor written.
-    init(_ queue: consuming JobQueue, workers: Int, isQuiet: Bool = false) {
+    /// - Parameters:
+    ///   - isQuiet: whether a successful request is neither shown nor written.
+    ///   - failsEarly: whether no job begins after one that failed.
+    init(_ queue: consuming JobQueue, workers: Int, isQuiet: Bool = false, failsEarly: Bool = false) {
         maximumWorkers = workers
         self.isQuiet = isQuiet
+        self.failsEarly = failsEarly
         state = Locked(State(queue: queue))
     }
 
@@ -124,7 +130,7 @@ final class RunBoard: Sendable {
         state.withLock { state in
             state.end = end
             let (jobs, idle) = (state.queue.ready, limit(state) - state.workers)
-            let count = max(0, min(jobs, idle, end - state.queue.taken))
+            let count = state.isStopped ? 0 : max(0, min(jobs, idle, end - state.queue.taken))
             state.workers += count
             return count
         }
@@ -162,9 +168,11 @@ final class RunBoard: Sendable {
     ///   - isCancelled: whether no further job may begin.
     func next(after ending: Ending?, isCancelled: Bool) -> Job? {
         let (job, ready): (Job?, (Waiter, [Event])?) = state.withLock { state in
+            // Here, since the worker would otherwise begin a job before the run has seen the failure.
+            if failsEarly, case .outcome(let outcome)? = ending, !outcome.isSuccess { state.isStopped = true }
             var ready = ending.flatMap { state.add($0) }
             let isUnread = state.events.count + state.rows.count >= Self.unreadPerWorker * maximumWorkers
-            if !isCancelled, !isUnread, state.workers <= limit(state), state.queue.taken < state.end,
+            if !isCancelled, !state.isStopped, !isUnread, state.workers <= limit(state), state.queue.taken < state.end,
                 let job = state.queue.next()
             {
                 return (job, ready)

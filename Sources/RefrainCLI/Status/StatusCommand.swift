@@ -70,15 +70,25 @@ struct StatusCommand {
         text += "\(entries.count) requests: \(counts.joined(separator: ", ")); \(SizeText.short(bytes)) in "
         text += "\(attempts) attempts\n"
         if isCut { text += "the list was not read to its end\n" }
-        for entry in entries where entry.outcome != .done {
+        // What needs a decision first: of a long list that was interrupted, most lines are of requests not made yet.
+        let order: [TransferState.Outcome] = [.failed, .unknown, .partial, .pending]
+        let shown = order.map { outcome in entries.filter { $0.outcome == outcome } }
+        let pending = shown.last?.count ?? 0
+        for entry in shown.dropLast().joined() + (shown.last ?? []).prefix(Self.shownPending) {
             var words = [entry.outcome.rawValue, entry.method, entry.url]
             if let status = entry.status { words.append("status \(status)") }
             if let error = entry.error { words.append(error) }
             if entry.outcome == .partial { words.append(SizeText.short(entry.bytes)) }
             text += "  " + Sanitized.line(words.joined(separator: "  ")) + "\n"
         }
+        if pending > Self.shownPending {
+            text += "  … and \(pending - Self.shownPending) more pending; --json lists all\n"
+        }
         return text
     }
+
+    /// The number of pending requests that are listed.
+    private static let shownPending = 10
 
     private static func json(_ entry: TransferState.Entry) -> JSON {
         .object([

@@ -61,8 +61,10 @@ struct CurlErrorMapping {
         case CURLE_SSL_CERTPROBLEM: return .clientCertificateRejected
         // Newer versions (8.23) return it for an invalid key.
         case CURLE_BAD_FUNCTION_ARGUMENT where message.contains("private key"): return .clientCertificateRejected
-        case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED,
-            CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CRL_BADFILE:
+        // Ciphers or curves that the TLS library does not know: no handshake was tried, and none would succeed.
+        case CURLE_SSL_CIPHER: return .invalidRequest
+        case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_ISSUER_ERROR,
+            CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CRL_BADFILE:
             return .secureConnectionFailed
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH: return .serverCertificateUntrusted
         case CURLE_WEIRD_SERVER_REPLY: return .badServerResponse

@@ -17,6 +17,18 @@ struct ArgumentsTests {
         }
     }
 
+    @Test(
+        "get may be left out before a URL, and before an option that URLs come from",
+        arguments: [
+            (["https://example.com"], true), (["-K", "file"], true), (["--from=list"], true),
+            (["-s", "--from", "list"], true),
+            (["--frm", "list"], false), (["--version"], false), (["status", "out"], false), (["-s"], false),
+        ]
+    )
+    func command(words: [String], isGet: Bool) {
+        #expect((Program.completed(words).first == "get") == isGet)
+    }
+
     @Test("a long option takes its value after a space or an equals sign")
     func longValues() throws {
         let arguments = try read("--attempts", "4", "--timeout=2s", "http://h/")

@@ -47,9 +47,12 @@ struct ProgressTests {
         )
     }
 
-    private func record(_ status: Int?, _ error: HTTPError.Code? = nil, _ reason: RetryReason = .transientStatus)
-        -> AttemptRecord
-    {
+    private func record(
+        _ status: Int?,
+        _ error: HTTPError.Code? = nil,
+        _ reason: RetryReason = .transientStatus,
+        delay: Duration = .milliseconds(1800)
+    ) -> AttemptRecord {
         AttemptRecord(
             number: 2,
             start: .zero,
@@ -58,7 +61,7 @@ struct ProgressTests {
             error: error,
             decision: .retry,
             reason: reason,
-            delay: .milliseconds(1800)
+            delay: delay
         )
     }
 
@@ -70,6 +73,8 @@ struct ProgressTests {
         let counted = notice(record(nil, .networkConnectionLost), maxAttempts: 4).line
         #expect(counted.hasPrefix("connection lost; attempt 3 of 4 at "), "\(counted)")
         #expect(!counted.contains("gives up"))
+        let resumed = notice(record(nil, .networkConnectionLost, delay: .zero), maxAttempts: 4).line
+        #expect(resumed == "connection lost; attempt 3 of 4 now")
         #expect(notice(record(500), maxAttempts: 4, timeout: .seconds(20)).line.contains("gives up after"))
         #expect(
             notice(record(202, nil, .conditionNotMet)).line.hasPrefix(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef CMEASURE_H
 #define CMEASURE_H
 

@@ -113,8 +113,9 @@ struct ChangedListTests {
         _ = await running.end()
         try await list.overwrite(server.baseURL + "/ok")
         #expect(try await get(["--from", list.path]).status == 0)
-        let rest = try await status()
-        #expect(rest.text.contains("pending  GET  \(alone)"), "\(rest.text)")
+        let rest = try await Executable.run(["status", "--json", folder.path])
+        let row = rest.lines.first { $0.contains(#""url":"\#(alone)""#) }
+        #expect(row?.contains(#""outcome":"pending""#) == true, "\(rest.text)")
         for file in [folder, list] { file.remove() }
     }
 

@@ -28,6 +28,19 @@ struct StateTests {
         try await Executable.run(["get", "--attempts", "2", "--backoff", "constant:5ms"] + words)
     }
 
+    @Test("status lists failures before the requests that are not made yet, of which it shows ten")
+    func order() {
+        var entries = (0..<13).map { number in
+            let url = "http://h/\(number)"
+            return TransferState.Entry(identity: "GET \(url)", url: url, method: "GET", name: nil)
+        }
+        entries[12].outcome = .failed
+        let lines = StatusCommand.text(entries).split(separator: "\n")
+        #expect(lines.count == 13 && lines[1] == "  failed  GET  http://h/12", "\(lines)")
+        #expect(lines[2] == "  pending  GET  http://h/0", "\(lines)")
+        #expect(lines[12] == "  … and 2 more pending; --json lists all", "\(lines)")
+    }
+
     @Test("rerunning only what has failed leaves the file of another URL as it was")
     func noDataLoss() async throws {
         let isUp = Locked(false)

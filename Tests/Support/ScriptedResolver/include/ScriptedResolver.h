@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef SCRIPTED_RESOLVER_H
 #define SCRIPTED_RESOLVER_H
 

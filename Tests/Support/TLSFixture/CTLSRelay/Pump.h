@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef C_TLS_PUMP_H
 #define C_TLS_PUMP_H
 

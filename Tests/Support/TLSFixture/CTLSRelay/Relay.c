@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For accept4.
 #define _GNU_SOURCE
 #include "CTLSRelay.h"
