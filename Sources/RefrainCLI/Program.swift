@@ -88,6 +88,8 @@ enum Program {
             return try await command.run()
         case .explain: try ExplainCommand(arguments).run(to: .standard)
         case .status: return try StatusCommand(arguments).run(to: .standard)
+        case .retry: return try SettleCommand(arguments, .again).run(to: .standard)
+        case .forget: return try SettleCommand(arguments, .forget).run(to: .standard)
         case .serve: return try await ServeCommand(arguments).run()
         case .demo: return try await DemoCommand(arguments).run()
         case .simulate: return try await SimulateCommand(arguments).run()

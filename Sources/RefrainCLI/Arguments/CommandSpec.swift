@@ -42,7 +42,7 @@ struct CommandSpec: Sendable {
 
     /// Every command, in the order of the help.
     static let all: [CommandSpec] = [
-        .get, .explain, .status, .serve, .demo, .simulate, .completions, .helpCommand,
+        .get, .explain, .status, .retry, .forget, .serve, .demo, .simulate, .completions, .helpCommand,
     ]
 
     /// The command of a name.
@@ -53,6 +53,8 @@ struct CommandSpec: Sendable {
         case .get: get
         case .explain: explain
         case .status: status
+        case .retry: retry
+        case .forget: forget
         case .serve: serve
         case .demo: demo
         case .simulate: simulate
@@ -74,11 +76,54 @@ extension CommandSpec {
             )
         ],
         notes: [
-            "The operand is the folder of --output-dir, or the file of --state. Done, partial and failed requests are counted, and those that are not done "
+            "The operand is the folder of --output-dir, or the file of --state. Requests are counted by their outcomes, and those that are not done "
                 + "are listed; a run that is under way may be looked at. The exit status is 0 where all requests are done, and 1 where some are not, "
-                + "or where a run has not read its list to the end: the list may have more requests than are counted then."
+                + "or where a run has not read its list to the end: the list may have more requests than are counted then.",
+            "An order (POST or PATCH) that is begun was on its way when the state was last written, so the server may have done it; the next run sends it "
+                + "again under its key. One that is unknown may have been done as well, and is not sent again. retry and forget settle either. Attempts "
+                + "include those of runs that were killed.",
         ],
         examples: [("refrain status out", "how far a run with --output-dir out has come")],
+        operandSubject: .file
+    )
+
+    static let retry = CommandSpec(
+        name: .retry,
+        summary: "let the next run of a list send requests again whose outcome is unknown",
+        forms: ["DIR|FILE ID… [--key-lifetime D]"],
+        groups: [
+            Group(
+                title: "Options",
+                options: [
+                    OptionSpec(
+                        .keyLifetime,
+                        .required("D"),
+                        "How long the server remembers a key; one that is older is replaced. Default: 24h."
+                    )
+                ]
+            )
+        ],
+        notes: [
+            "The first operand is the folder of --output-dir, or the file of --state; refrain status shows the IDs. Nothing is sent now. An order that is "
+                + "unknown, or whose key is older than the server remembers, gets a new key, unless the list gives it one: the server may do it a second time. "
+                + "An order whose key is still known keeps it. What is forgotten is taken up again. A request that is done is refused. "
+                + "Either all of the IDs are settled, or, with exit status 2, none. A run that uses the state must end first."
+        ],
+        examples: [("refrain retry out 5feceb66ffc8", "the server does not have that order; send it again")],
+        operandSubject: .file
+    )
+
+    static let forget = CommandSpec(
+        name: .forget,
+        summary: "settle requests of a list, which are not sent any more",
+        forms: ["DIR|FILE ID…"],
+        groups: [],
+        notes: [
+            "The first operand is the folder of --output-dir, or the file of --state; refrain status shows the IDs. Later runs of the list skip these "
+                + "requests as if they were done, and status counts them as forgotten, with the attempts that were made. refrain retry takes one up again. "
+                + "Either all of the IDs are settled, or, with exit status 2, none. A run that uses the state must end first."
+        ],
+        examples: [("refrain forget out 5feceb66ffc8", "the server has that order; do not send it again")],
         operandSubject: .file
     )
 
@@ -166,6 +211,8 @@ enum CommandName: String, Sendable, CaseIterable {
     case get
     case explain
     case status
+    case retry
+    case forget
     case serve
     case demo
     case simulate

@@ -38,6 +38,8 @@ struct FetchOutcome: Sendable {
     var isSkipped = false
     /// When a request that must not be done twice was sent first, in seconds since 1970; nil: any other request.
     var begun: Double?
+    /// How many of its attempts are in the state already.
+    var countedSends = 0
     /// Whether the server may have done a request that is sent once.
     var isUnknown = false
     /// A message about a partial file, or about an unknown outcome.

@@ -22,6 +22,8 @@ final class Fetcher: Sendable {
     private let progress: Progress
     /// The places of a list's requests; nil: each worker has its place until its request has ended.
     private let places: Places?
+    /// Counts the sends of requests that have rows in the state.
+    private let sends: SendCounter?
     private let folders: OutputFolders
     private let claimed = ClaimedPaths()
     /// Whether it was said that partial files are lost: once is enough for a list.
@@ -41,6 +43,8 @@ final class Fetcher: Sendable {
         let places =
             settings.isAlone || settings.options.segments != nil ? nil : Places(settings.transports.concurrency)
         self.places = places
+        let sends = state.map(SendCounter.init)
+        self.sends = sends
         let held = places.map { _ in HeldRequests(settings.options.pace) }
         let redirect = Redirect(maximumNumberOfRedirects: settings.options.maximumRedirects)
         chains = settings.transports.loaders.map { transport in
@@ -48,6 +52,7 @@ final class Fetcher: Sendable {
             if settings.display.recordsHeads { inner = RecordResponses() --> inner }
             if let jar = settings.cookies.jar { inner = jar --> inner }
             inner = Resume() --> inner
+            if let sends { inner = sends --> inner }
             if let places { inner = places --> inner }
             inner = pacer --> inner
             if let held { inner = held --> inner }
@@ -81,6 +86,9 @@ final class Fetcher: Sendable {
         }
     }
 
+    /// The sends of requests that are under way, which are not in the state yet; each is returned once.
+    func takeSends() -> [SendCounter.Sends] { sends?.take() ?? [] }
+
     /// Sends one request, and delivers the content of a successful response.
     private func fetch(
         _ job: FetchJob,
@@ -99,6 +107,7 @@ final class Fetcher: Sendable {
         let log = settings.display.isVerbose ? VerboseLog(progress.line, collects: !settings.isAlone) : nil
         defer { log?.flush() }
         var begun: Double?
+        let counted = job.entry.flatMap { sends?.begin($0, writesAtOnce: settings.mustNotRepeat(job)) }
         do throws(HTTPError) {
             var made = try prepared(job, destination)
             if settings.display.recordsHeads {
@@ -120,7 +129,8 @@ final class Fetcher: Sendable {
             )
             target = sink
             if !readsResponses { made.download = sink.download }
-            begun = try begin(job, &made)
+            begun = try begin(job, &made, counted)
+            made.sendCount = counted
             watch(&made, ticket)
             let loaded = await loader.load(made)
             if let ticket { places?.end(ticket, loaded) }
@@ -136,6 +146,7 @@ final class Fetcher: Sendable {
         )
         outcome.began = began
         outcome.job = job
+        if let counted { outcome.countedSends = sends?.end(counted) ?? 0 }
         if let condition = settings.options.policy.condition {
             outcome.isAwaited = outcome.response.map { condition.holds(for: $0) }
         }
@@ -165,14 +176,21 @@ final class Fetcher: Sendable {
     /// life of its key.
     ///
     /// - Returns: when it was sent first, in seconds since 1970; nil for any other request.
-    private func begin(_ job: FetchJob, _ request: inout HTTPRequest) throws(HTTPError) -> Double? {
+    private func begin(
+        _ job: FetchJob,
+        _ request: inout HTTPRequest,
+        _ counted: SendCounter.Count?
+    ) throws(HTTPError) -> Double? {
         guard let state, let entry = job.entry else { return nil }
+        guard settings.mustNotRepeat(job) else { return nil }
         let dependsOnKey = settings.dependsOnKey(job)
-        guard dependsOnKey || settings.isSentOnce(job) else { return nil }
         let now = WallClock.Instant.now.sinceEpoch.inSeconds
         let begun = dependsOnKey && job.action != .resend ? entry.begun ?? now : now
         do throws(DatabaseError) {
-            if begun != entry.begun || entry.outcome == .unknown { try state.begin(entry, at: begun) }
+            if begun != entry.begun || entry.outcome == .unknown {
+                try state.begin(entry, at: begun)
+                counted?.noteFirst()
+            }
         } catch {
             throw HTTPError(
                 .cannotWriteToFile,

@@ -82,7 +82,7 @@ struct GetCommand {
                     let remark = settings.destination.printsContents ? "; their responses are not printed again" : ""
                     coordinator.say("\(skipped) of \(count) were done in an earlier run and are skipped\(remark)")
                 }
-                if plan.hasUnwritten || coordinator.isQuiet, !isPausing, board.isWorking {
+                if plan.state != nil || coordinator.isQuiet, !isPausing, board.isWorking {
                     isPausing = true
                     group.addTask {
                         await RunPlan.pause()
@@ -118,7 +118,9 @@ struct GetCommand {
                         take(jobs, count, board, coordinator)
                     case .paused:
                         isPausing = false
-                        change(&plan, coordinator) { plan throws(DatabaseError) in try plan.writeEnded() }
+                        change(&plan, coordinator) { plan throws(DatabaseError) in
+                            try plan.write(fetcher.takeSends())
+                        }
                     }
                     if coordinator.isClosed { group.cancelAll() }
                 }

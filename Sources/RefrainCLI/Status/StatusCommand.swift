@@ -20,10 +20,7 @@ struct StatusCommand {
         }
         isJSON = arguments.has(.json)
         let isFolder = Directory.kind(of: operand) == .folder
-        let path = isFolder ? Directory.path(operand, Directory.stateName) : operand
-        guard Directory.kind(of: path) == .file else {
-            throw UsageError("\(Sanitized.text(operand)): there is no state of a run")
-        }
+        let path = try Self.path(ofState: operand)
         do throws(DatabaseError) {
             // First, since a run may be reading its list.
             areListsRead = (try? TransferState.areListsRead(path)) ?? nil
@@ -35,9 +32,19 @@ struct StatusCommand {
         }
     }
 
+    /// The file of a state, which is named by itself or by its output folder.
+    static func path(ofState operand: String) throws(UsageError) -> String {
+        let isFolder = Directory.kind(of: operand) == .folder
+        let path = isFolder ? Directory.path(operand, Directory.stateName) : operand
+        guard Directory.kind(of: path) == .file else {
+            throw UsageError("\(Sanitized.text(operand)): there is no state of a run")
+        }
+        return path
+    }
+
     /// A request with the bytes that its partial file holds now; its row is written only when it has ended.
     private static func withPartialFile(_ entry: TransferState.Entry, in folder: String) -> TransferState.Entry {
-        guard ![.done, .unknown].contains(entry.outcome), let name = entry.name,
+        guard [.pending, .partial, .failed].contains(entry.outcome), let name = entry.name,
             let size = PartialNames(Directory.path(folder, name)).size, size > 0
         else { return entry }
         var entry = entry
@@ -52,15 +59,18 @@ struct StatusCommand {
         let text = isJSON ? entries.flatMap { Self.json($0).line } : Array(Self.text(entries, isCut: isCut).utf8)
         try output.write(text)
         if let damage { Output.error.show("refrain status: \(damage); other requests cannot be read\n") }
-        return entries.allSatisfy { $0.outcome == .done } && !isCut && damage == nil ? .success : .failure
+        return entries.allSatisfy { Self.isSettled($0) } && !isCut && damage == nil ? .success : .failure
     }
+
+    /// Whether no run sends a request any more.
+    private static func isSettled(_ entry: TransferState.Entry) -> Bool { [.done, .forgotten].contains(entry.outcome) }
 
     /// The counts, and the requests that are not done.
     ///
     /// - Parameter isCut: whether a run has ended before its list was read to the end, or is still reading it.
     static func text(_ entries: [TransferState.Entry], isCut: Bool = false) -> String {
         var counts: [String] = []
-        for outcome in [TransferState.Outcome.done, .partial, .failed, .unknown, .pending] {
+        for outcome in [TransferState.Outcome.done, .forgotten, .partial, .failed, .unknown, .begun, .pending] {
             let count = entries.count { $0.outcome == outcome }
             if count > 0 || outcome == .done { counts.append("\(count) \(outcome.rawValue)") }
         }
@@ -71,7 +81,7 @@ struct StatusCommand {
         text += "\(attempts) attempts\n"
         if isCut { text += "the list was not read to its end\n" }
         // What needs a decision first: of a long list that was interrupted, most lines are of requests not made yet.
-        let order: [TransferState.Outcome] = [.failed, .unknown, .partial, .pending]
+        let order: [TransferState.Outcome] = [.failed, .unknown, .begun, .partial, .pending]
         let shown = order.map { outcome in entries.filter { $0.outcome == outcome } }
         let pending = shown.last?.count ?? 0
         for entry in shown.dropLast().joined() + (shown.last ?? []).prefix(Self.shownPending) {
@@ -79,7 +89,11 @@ struct StatusCommand {
             if let status = entry.status { words.append("status \(status)") }
             if let error = entry.error { words.append(error) }
             if entry.outcome == .partial { words.append(SizeText.short(entry.bytes)) }
-            text += "  " + Sanitized.line(words.joined(separator: "  ")) + "\n"
+            text += "  " + Sanitized.line(words.joined(separator: "  ")) + "  id \(entry.id)\n"
+        }
+        if entries.contains(where: { [.unknown, .begun].contains($0.outcome) }) {
+            text += "the server may have done what is begun or unknown; refrain retry STATE ID sends it again, "
+            text += "refrain forget STATE ID does not\n"
         }
         if pending > Self.shownPending {
             text += "  … and \(pending - Self.shownPending) more pending; --json lists all\n"
@@ -92,13 +106,14 @@ struct StatusCommand {
 
     private static func json(_ entry: TransferState.Entry) -> JSON {
         .object([
-            ("url", .string(entry.url)), ("method", .string(entry.method)),
+            ("id", .string(entry.id)), ("url", .string(entry.url)), ("method", .string(entry.method)),
             ("outcome", .string(entry.outcome.rawValue)),
             ("status", .optional(entry.status) { .integer(Int64($0)) }),
             ("file", .optional(entry.name) { .string($0) }), ("bytes", .integer(entry.bytes)),
             ("attempts", .integer(Int64(entry.attempts))), ("validator", .optional(entry.validator) { .string($0) }),
             ("key", .optional(entry.key) { .string($0) }), ("error", .optional(entry.error) { .string($0) }),
             ("begun", date(entry.begun)), ("ended", date(entry.ended)),
+            ("settled", date(entry.settled)),
         ])
     }
 

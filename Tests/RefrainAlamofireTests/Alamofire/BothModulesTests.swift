@@ -7,6 +7,7 @@ import class RefrainAlamofire.RetryPolicy
 
 @Suite("A file that imports both modules")
 struct BothModulesTests {
+    // @unchecked Sendable: it has no properties of its own.
     private final class Stubborn: RetryPolicy, @unchecked Sendable {}
 
     @Test("has the class by a scoped import, and the structure by its module")

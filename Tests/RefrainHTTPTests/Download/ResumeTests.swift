@@ -160,9 +160,8 @@ struct ResumeTests {
         // Pays for three retries, and accrues nothing while the clock stands still.
         let budget = RetryBudget(ratio: 0, minimumRetriesPerSecond: 3, clock: TestClock())
         let policy = RetryPolicy.recommended.with(schedule: .constant(delay: .zero))
-        let loader =
-            Retry(policy, budgets: .init(all: budget), clocks: clock.retryClocks()) --> Resume(clocks: clock.retryClocks())
-            --> mock
+        let retry = Retry(policy, budgets: .init(all: budget), clocks: clock.retryClocks())
+        let loader = retry --> Resume(clocks: clock.retryClocks()) --> mock
         let result = try await load(CollectingSink(), loader)
         #expect((result.attempts.last?.reason == .succeeded) == isWhole)
         #expect(mock.requests.count == (isWhole ? pieces : 4))

@@ -85,6 +85,9 @@ extension GetSettings {
         !template.method(of: job.request).isIdempotent && !template.isReplayUnsafe && storesKey(of: job)
     }
 
+    /// Whether a job would be done twice by a server that got it twice, but for its key.
+    func mustNotRepeat(_ job: FetchJob) -> Bool { dependsOnKey(job) || isSentOnce(job) }
+
     /// Whether a job that is done can be made again, because it changes nothing on the server.
     func canRepeat(_ job: FetchJob) -> Bool {
         template.method(of: job.request).isSafe && job.request.body == nil && !template.hasBody && !storesKey(of: job)

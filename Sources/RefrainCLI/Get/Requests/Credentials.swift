@@ -90,8 +90,8 @@ struct Credentials: Sendable {
 
     /// The claims that each token has anew, by RFC 7519, OpenID Connect and the common identity providers.
     private static let claimsOfOneToken: Set<String> = [
-        "iat", "nbf", "exp", "jti", "auth_time", "nonce", "at_hash", "c_hash", "sid", "session_state", "aio", "rh", "uti",
-        "origin_jti", "event_id",
+        "iat", "nbf", "exp", "jti", "auth_time", "nonce", "at_hash", "c_hash", "sid", "session_state", "aio", "rh",
+        "uti", "origin_jti", "event_id",
     ]
 
     /// The login of the file for the host of a URL.

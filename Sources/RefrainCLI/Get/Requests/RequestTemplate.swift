@@ -28,6 +28,8 @@ struct RequestTemplate: Sendable {
     private let keyField: String?
     /// How long the server remembers a key.
     let keyLifetime: Duration
+    /// How long a server remembers a key, where nothing else was said.
+    static let defaultKeyLifetime = Duration.seconds(24 * 60 * 60)
     let isReplayUnsafe: Bool
     private let followsRedirects: Bool
     /// Whether the request of a redirect has a `Referer`.
@@ -75,7 +77,7 @@ struct RequestTemplate: Sendable {
         if let keyField, !HTTPToken.isValid(keyField) {
             throw .badValue(keyField, of: "--idempotency-key-field", "is not the name of a header field")
         }
-        keyLifetime = try arguments.duration(.keyLifetime) ?? .seconds(24 * 60 * 60)
+        keyLifetime = try arguments.duration(.keyLifetime) ?? Self.defaultKeyLifetime
         isReplayUnsafe = arguments.has(.replayUnsafe)
         let following = arguments.given.last { $0.name == .location || $0.name == .noLocation }
         followsRedirects = following?.name != .noLocation

@@ -95,6 +95,7 @@ struct RunPlan: Sendable {
             guard isUnknown(row, job) else { return .fetch }
             return settings.state.resendsUnknown ? .resend : .leave
         }
+        if row.settled != nil { return .skip }
         if let file = job.file, Directory.fileSize(file) != row.bytes { return .fetch }
         if job.file == nil, settings.destination.printsContents, settings.canRepeat(job) { return .fetch }
         guard settings.state.refreshes, job.file != nil else { return .skip }
@@ -163,17 +164,20 @@ struct RunPlan: Sendable {
     /// Waits until the rows of small files are written together; returns at once if the task was cancelled.
     static func pause() async { try? await ContinuousClock().sleep(for: writeInterval) }
 
-    /// Whether rows wait.
-    var hasUnwritten: Bool { !ended.isEmpty }
-
     /// Writes all remaining rows at the end of a run.
     mutating func finish() throws(DatabaseError) {
         try writeEnded()
         try state?.finish()
     }
 
+    /// Writes the rows that wait, and the sends of requests that are under way.
+    mutating func write(_ sends: [SendCounter.Sends]) throws(DatabaseError) {
+        try writeEnded()
+        if !sends.isEmpty { try state?.add(sends) }
+    }
+
     /// Writes the rows that wait.
-    mutating func writeEnded() throws(DatabaseError) {
+    private mutating func writeEnded() throws(DatabaseError) {
         guard let state, !ended.isEmpty else { return }
         defer {
             ended.removeAll(keepingCapacity: true)
@@ -187,7 +191,8 @@ struct RunPlan: Sendable {
         guard let job = outcome.job, var entry = job.entry, !outcome.isSkipped else { return nil }
         // A condition of the caller was not met, so nothing was fetched.
         if outcome.isSuccess, outcome.status == .notModified, case .fetch = job.action { return nil }
-        entry.attempts = outcome.attempts.count
+        // Without those that the state has already.
+        entry.attempts = outcome.attempts.count - outcome.countedSends
         entry.status = outcome.status?.rawValue
         let (seconds, attoseconds) = WallClock.Instant.now.sinceEpoch.components
         entry.ended = Double(seconds) + Double(attoseconds) / 1e18

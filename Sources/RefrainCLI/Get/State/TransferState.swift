@@ -16,6 +16,12 @@ final class TransferState: Sendable {
         case pending, done, partial, failed
         /// The server may have done it, and it must not be sent again.
         case unknown
+        /// It was on its way when the state was last written, so the server may have done it; only for readers of a
+        /// state, which has `pending` and the time.
+        case begun
+        /// It was settled by hand, and is not sent any more; only for readers of a state, which has `done` and the
+        /// time.
+        case forgotten
     }
 
     /// A row.
@@ -40,6 +46,8 @@ final class TransferState: Sendable {
         var begun: Double?
         /// Seconds since 1970.
         var ended: Double?
+        /// When it was settled by hand, in seconds since 1970; nil: it was not.
+        var settled: Double?
         /// The part of ``PlannedRequests`` that contains the request; nil: it has a row.
         var part: Int64?
     }
@@ -63,6 +71,10 @@ final class TransferState: Sendable {
         /// Writes the row of a request of a part.
         let complete: Database.Statement
         let removePart: Database.Statement
+        /// Adds attempts to a row.
+        let count: Database.Statement
+        /// Adds attempts to the row of a request of a part, which it makes where it is missing.
+        let countOfPart: Database.Statement
         /// The requests whose rows are written when they have ended; nil: all have rows from the beginning.
         var planned: PlannedRequests?
         /// The hashes of the requests of earlier runs that have the name of a file and do not belong to this run.
@@ -106,6 +118,8 @@ final class TransferState: Sendable {
                 update: try database.prepare(Self.updateText),
                 complete: try database.prepare(Self.completeText),
                 removePart: try database.prepare("DELETE FROM planned WHERE part = ?"),
+                count: try database.prepare("UPDATE requests SET attempts = attempts + ? WHERE identity = ?"),
+                countOfPart: try database.prepare(Self.countOfPartText),
                 planned: isEmpty ? PlannedRequests() : nil,
                 unclaimed: unclaimed,
                 leftovers: leftovers
@@ -210,12 +224,9 @@ final class TransferState: Sendable {
             if !foldsNames, !isNew { try database.run("UPDATE requests SET folded = name WHERE folded IS NOT NULL") }
             try database.run("PRAGMA user_version = 1")
         }
-        var hasLists = false
-        try database.prepare("SELECT 1 FROM pragma_table_info('requests') WHERE name = 'list'").run { _ in
-            hasLists = true
-        }
-        if !hasLists { try database.run("ALTER TABLE requests ADD COLUMN list TEXT") }
-        if try !hasBegun(database) { try database.run(addBegun) }
+        if try !hasColumn("list", database) { try database.run("ALTER TABLE requests ADD COLUMN list TEXT") }
+        if try !hasColumn("begun", database) { try database.run(addBegun) }
+        if try !hasColumn("settled", database) { try database.run("ALTER TABLE requests ADD COLUMN settled REAL") }
         // Parts are only of the first run of a state.
         var lists: [String] = []
         try database.prepare("SELECT name FROM lists").run { lists.append($0.text(0) ?? "") }
@@ -229,13 +240,13 @@ final class TransferState: Sendable {
         CREATE TABLE IF NOT EXISTS requests (
             identity TEXT PRIMARY KEY NOT NULL, url TEXT NOT NULL, method TEXT NOT NULL, name TEXT, folded TEXT,
             outcome TEXT NOT NULL, status INTEGER, validator TEXT, bytes INTEGER NOT NULL, attempts INTEGER NOT NULL,
-            key TEXT, error TEXT, ended REAL, list TEXT, begun REAL, isOld INTEGER NOT NULL DEFAULT 0
+            key TEXT, error TEXT, ended REAL, list TEXT, begun REAL, isOld INTEGER NOT NULL DEFAULT 0, settled REAL
         ) WITHOUT ROWID;
         CREATE UNIQUE INDEX IF NOT EXISTS names ON requests (folded) WHERE folded IS NOT NULL;
         CREATE TABLE IF NOT EXISTS lists (name TEXT PRIMARY KEY NOT NULL, isRead INTEGER NOT NULL) WITHOUT ROWID;
         """ + PlannedRequests.schema
     static let columns =
-        "identity, url, method, name, outcome, status, validator, bytes, attempts, key, error, ended, begun"
+        "identity, url, method, name, outcome, status, validator, bytes, attempts, key, error, ended, begun, settled"
     /// Earlier versions gave each order a key, whether or not the server knew keys, and did not note when it was sent.
     private static let addBegun = """
         BEGIN IMMEDIATE;
@@ -248,10 +259,10 @@ final class TransferState: Sendable {
         COMMIT
         """
 
-    /// Whether a state notes when requests were sent.
-    static func hasBegun(_ database: Database) throws(DatabaseError) -> Bool {
+    /// Whether the rows have a column, which those of earlier versions may lack.
+    private static func hasColumn(_ name: String, _ database: Database) throws(DatabaseError) -> Bool {
         var isThere = false
-        try database.prepare("SELECT 1 FROM pragma_table_info('requests') WHERE name = 'begun'").run { _ in
+        try database.prepare("SELECT 1 FROM pragma_table_info('requests') WHERE name = ?").run([.text(name)]) { _ in
             isThere = true
         }
         return isThere
@@ -269,6 +280,10 @@ final class TransferState: Sendable {
     private static let insertText =
         "INSERT OR IGNORE INTO requests (identity, url, method, name, folded, list, outcome, bytes, attempts, key) "
         + "VALUES (?, ?, ?, ?, ?, ?, 'pending', 0, 0, ?)"
+    private static let countOfPartText =
+        "INSERT INTO requests (identity, url, method, name, folded, list, outcome, bytes, attempts) "
+        + "VALUES (?, ?, ?, ?, ?, ?, 'pending', 0, ?) "
+        + "ON CONFLICT (identity) DO UPDATE SET attempts = attempts + excluded.attempts"
     /// The requests of a list that have not succeeded; a key may have been sent, so it is kept.
     static let unfinishedOfList = "list = ? AND outcome <> 'done' AND key IS NULL AND begun IS NULL"
 
@@ -332,8 +347,8 @@ final class TransferState: Sendable {
             var (known, hasFile, isListed): (Entry?, Bool, Bool) = (nil, false, true)
             try select.run([.text(entry.identity)]) { row in
                 known = Self.entry(row)
-                hasFile = row.text(13) != nil
-                isListed = list == nil || row.text(14) == list
+                hasFile = row.text(14) != nil
+                isListed = list == nil || row.text(15) == list
             }
             if !isListed { try enlist.run([.optional(list), names[0]]) }
             if known == nil {
@@ -445,7 +460,8 @@ final class TransferState: Sendable {
         if let failure { throw failure }
     }
 
-    /// Notes that a request is about to be sent, with its key; both are on the disk when this returns.
+    /// Notes that a request is about to be sent, with its key, and counts the send; all are on the disk when this
+    /// returns.
     ///
     /// Until its outcome is noted it is unknown whether the server has done it.
     func begin(_ entry: Entry, at begun: Double) throws(DatabaseError) {
@@ -453,7 +469,8 @@ final class TransferState: Sendable {
             do throws(DatabaseError) {
                 try box.database.run("PRAGMA synchronous = FULL")
                 let statement = try box.database.prepare(
-                    "UPDATE requests SET begun = ?, key = ?, outcome = 'pending' WHERE identity = ?"
+                    "UPDATE requests SET begun = ?, key = ?, outcome = 'pending', attempts = attempts + 1 "
+                        + "WHERE identity = ?"
                 )
                 try statement.run([.real(begun), .optional(entry.key), .text(entry.identity)])
                 guard box.database.lastChanges > 0 else { throw DatabaseError("the state has lost \(entry.identity)") }
@@ -488,6 +505,29 @@ final class TransferState: Sendable {
         if let failure { throw failure }
     }
 
+    /// Adds sends of requests that are under way to the attempts of their rows.
+    func add(_ sends: [SendCounter.Sends]) throws(DatabaseError) {
+        let failure: DatabaseError? = database.withLock { box in
+            do throws(DatabaseError) {
+                if sends.count > 1 { try box.database.run("BEGIN IMMEDIATE") }
+                for (entry, count) in sends {
+                    let count = Database.Value.integer(Int64(count))
+                    guard entry.part != nil else {
+                        try box.count.run([count, .text(entry.identity)])
+                        continue
+                    }
+                    try box.countOfPart.run(Self.names(of: entry, list, foldsNames) + [count])
+                }
+                if sends.count > 1 { try box.database.run("COMMIT") }
+                return nil
+            } catch {
+                if sends.count > 1 { try? box.database.run("ROLLBACK") }
+                return error
+            }
+        }
+        if let failure { throw failure }
+    }
+
     static func entry(_ row: Database.Statement) -> Entry {
         Entry(
             identity: row.text(0) ?? "",
@@ -502,7 +542,8 @@ final class TransferState: Sendable {
             key: row.text(9),
             error: row.text(10),
             begun: date(row, 12),
-            ended: date(row, 11)
+            ended: date(row, 11),
+            settled: date(row, 13)
         )
     }
 
@@ -591,11 +632,17 @@ extension TransferState {
     static func read(_ path: String) throws(DatabaseError) -> (entries: [Entry], damage: DatabaseError?) {
         let isRunning = StateLock.isHeld(state: path)
         var (entries, damage) = try reading(path) { database throws(DatabaseError) in try read(database) }
-        // What a run was sending when it ended may have been done.
-        for index in entries.indices where entries[index].begun != nil && entries[index].key == nil {
-            if entries[index].outcome == .pending, !isRunning { entries[index].outcome = .unknown }
-        }
+        for index in entries.indices { entries[index].outcome = shown(entries[index], isRunning: isRunning) }
         return (entries, damage)
+    }
+
+    /// What a reader is told of a request.
+    ///
+    /// What a run was sending when it ended may have been done: with a key it is sent again, without one it is not.
+    private static func shown(_ entry: Entry, isRunning: Bool) -> Outcome {
+        if entry.settled != nil, entry.outcome == .done { return .forgotten }
+        guard entry.outcome == .pending, entry.begun != nil else { return entry.outcome }
+        return entry.key == nil && !isRunning ? .unknown : .begun
     }
 
     /// Reads a state, also in a folder in which nothing can be made.
@@ -621,7 +668,10 @@ extension TransferState {
         try database.readDamaged()
         // First, since a run may be making their rows.
         let planned = try PlannedRequests.read(database)
-        let columns = try hasBegun(database) ? columns : columns.replacing("begun", with: "NULL")
+        var columns = columns
+        for column in ["begun", "settled"] where try !hasColumn(column, database) {
+            columns = columns.replacing(column, with: "NULL")
+        }
         let select = try database.prepare("SELECT \(columns) FROM requests NOT INDEXED")
         var entries: [Entry] = []
         var damage: DatabaseError?

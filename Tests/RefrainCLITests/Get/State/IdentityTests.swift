@@ -5,13 +5,13 @@ import RefrainQueue
 import RefrainTesting
 import Testing
 
+@testable import RefrainCLI
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
-
-@testable import RefrainCLI
 
 @Suite("Which requests are the same to another run", .timeLimit(.minutes(10)))
 struct IdentityTests {

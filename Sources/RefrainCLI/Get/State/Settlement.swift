@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Refrain
+internal import RefrainQueue
+internal import RefrainTesting
+
+/// What a person says of requests of a state that no run decides: they are sent again, or not any more.
+enum Settlement: Sendable {
+    /// The next run sends it; a key that the server has forgotten, by its life, is replaced.
+    case again(keyLifetime: Duration)
+    /// No run sends it.
+    case forget
+
+    /// What became of a request.
+    enum Change: Sendable {
+        /// The next run sends it in any case.
+        case none
+        /// The next run sends it again with the key that it had.
+        case sameKey
+        /// It is sent again, and the server may do it a second time.
+        case again
+        /// It is sent again with a new key, and the server may do it a second time.
+        case newKey
+        /// No run sends it.
+        case forgotten
+        /// It was forgotten before.
+        case wasForgotten
+
+        /// What is said of it.
+        var text: String {
+            switch self {
+            case .none: "the next run of its list sends it in any case"
+            case .sameKey: "the next run of its list sends it again, with the same key"
+            case .again: "the next run of its list sends it again; if the server has it, it is done twice"
+            case .newKey:
+                "the next run of its list sends it again, with a new key where the list gives none; if the server has it, "
+                    + "it is done twice"
+            case .forgotten: "no run sends it any more"
+            case .wasForgotten: "it is forgotten already"
+            }
+        }
+    }
+
+    /// Decides about a request, whose row must not be `done`.
+    ///
+    /// - Parameter now: seconds since 1970.
+    fileprivate func change(of entry: TransferState.Entry, now: Double) -> Change {
+        guard case .again(let lifetime) = self else { return entry.settled == nil ? .forgotten : .wasForgotten }
+        let mayBeDone = entry.begun != nil || entry.outcome == .unknown || entry.settled != nil
+        guard mayBeDone else { return .none }
+        guard entry.key != nil else { return .again }
+        let age = entry.begun.map { now - $0 } ?? .infinity
+        let isKnown = age >= 0 && age < lifetime.inSeconds
+        return isKnown && entry.outcome != .unknown && entry.settled == nil ? .sameKey : .newKey
+    }
+}
+
+extension TransferState.Entry {
+    /// A short name of the request in its state, for the command line.
+    var id: String { String(SHA256.hex(of: Array(identity.utf8)).prefix(12)) }
+}
+
+extension TransferState {
+    /// A request that was settled.
+    typealias Settled = (entry: Entry, change: Settlement.Change)
+
+    /// Settles requests, all of them or, on an error, none.
+    ///
+    /// - Parameters:
+    ///   - ids: the ids of the requests.
+    ///   - now: seconds since 1970.
+    /// - Returns: the requests in the order of `ids`.
+    /// - Throws: ``UsageError`` where an id is unknown, or its request is done.
+    func settle(_ ids: [String], as settlement: Settlement, now: Double) throws(UsageError) -> [Settled] {
+        let result: Result<[Settled], UsageError> = database.withLock { box in
+            do throws(DatabaseError) {
+                return try settle(ids, settlement, now, box.database)
+            } catch {
+                try? box.database.run("ROLLBACK")
+                return .failure(UsageError("\(error)"))
+            }
+        }
+        return try result.get()
+    }
+
+    private func settle(
+        _ ids: [String],
+        _ settlement: Settlement,
+        _ now: Double,
+        _ database: Database
+    ) throws(DatabaseError) -> Result<[Settled], UsageError> {
+        let wanted = Set(ids)
+        var found: [String: Entry] = [:]
+        try database.prepare("SELECT \(Self.columns) FROM requests").run { row in
+            let entry = Self.entry(row)
+            let id = entry.id
+            if wanted.contains(id) { found[id] = entry }
+        }
+        var settled: [Settled] = []
+        for id in ids {
+            guard let entry = found[id] else {
+                let advice = "refrain status shows those that are not done"
+                return .failure(UsageError("no request has the id \(Sanitized.text(id)); \(advice)"))
+            }
+            if entry.outcome == .done, entry.settled == nil {
+                let name = "\(id) (\(entry.method) \(Sanitized.text(entry.url))) is done"
+                return .failure(UsageError("\(name); to send it once more, write another line of the list for it"))
+            }
+            settled.append((entry, settlement.change(of: entry, now: now)))
+        }
+        try database.run("PRAGMA synchronous = FULL; BEGIN IMMEDIATE")
+        let again = try database.prepare(
+            "UPDATE requests SET outcome = 'pending', begun = NULL, key = NULL, settled = NULL WHERE identity = ?"
+        )
+        let forget = try database.prepare("UPDATE requests SET outcome = 'done', settled = ? WHERE identity = ?")
+        for (entry, change) in settled {
+            switch change {
+            case .again, .newKey: try again.run([.text(entry.identity)])
+            case .forgotten: try forget.run([.real(now), .text(entry.identity)])
+            case .none, .sameKey, .wasForgotten: break
+            }
+        }
+        try database.run("COMMIT")
+        return .success(settled)
+    }
+}

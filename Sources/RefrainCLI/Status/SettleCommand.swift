@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Refrain
+
+/// `refrain retry` and `refrain forget`: settle requests of a state whose outcome no run can know.
+struct SettleCommand {
+    /// Which of the two commands it is.
+    enum Kind: Sendable {
+        case again, forget
+    }
+
+    private let operand: String
+    private let path: String
+    private let ids: [String]
+    private let settlement: Settlement
+
+    init(_ arguments: Arguments, _ kind: Kind) throws(UsageError) {
+        guard let operand = arguments.positionals.first else {
+            throw UsageError("which run? Give its output folder or its state file, and the ids of its requests")
+        }
+        var ids: [String] = []
+        for id in arguments.positionals.dropFirst() where !ids.contains(id) { ids.append(id) }
+        guard !ids.isEmpty else {
+            throw UsageError("which requests? Give their ids, which refrain status \(ShellText.quoted(operand)) shows")
+        }
+        switch kind {
+        case .again:
+            settlement = .again(keyLifetime: try arguments.duration(.keyLifetime) ?? RequestTemplate.defaultKeyLifetime)
+        case .forget: settlement = .forget
+        }
+        self.operand = operand
+        self.ids = ids
+        path = try StatusCommand.path(ofState: operand)
+    }
+
+    /// Changes the state, and writes what was done with each request.
+    func run(to output: Output) throws -> ExitStatus {
+        let name = Sanitized.text(operand)
+        let settled: [TransferState.Settled]
+        do throws(UsageError) {
+            let state = try TransferState(path: path, option: name)
+            settled = try state.settle(ids, as: settlement, now: WallClock.Instant.now.sinceEpoch.inSeconds)
+        } catch {
+            let text = error.description
+            throw text.hasPrefix(name) ? error : UsageError("\(name): \(text)")
+        }
+        for (entry, change) in settled {
+            let line = "\(entry.id)  \(entry.method)  \(entry.url): \(change.text)"
+            try output.write(Array((Sanitized.line(line) + "\n").utf8))
+        }
+        return .success
+    }
+}

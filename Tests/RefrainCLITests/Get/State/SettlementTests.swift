@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import RefrainCore
+import RefrainHTTP
+import RefrainQueue
+import RefrainTesting
+import Testing
+
+@testable import RefrainCLI
+
+@Suite("What status says of a run that was killed, and how its requests are settled", .timeLimit(.minutes(10)))
+struct SettlementTests {
+    private let server: FaultServer
+    private let list: ScratchFile
+    private var state: String { list.path + Directory.stateName }
+
+    init() throws {
+        server = try FaultServer()
+        list = try ScratchFile()
+    }
+
+    private func order(_ path: String) -> String {
+        "{\"url\": \"\(server.baseURL)\(path)\", \"method\": \"POST\", \"body\": {\"n\": 1}}\n"
+    }
+
+    private var words: [String] {
+        ["get", "--from", list.path, "-o", "/dev/null", "--attempts", "3", "--backoff", "constant:5ms"]
+    }
+
+    private func run(_ more: String...) async throws -> Executable.Ended {
+        try await Executable.run(words + more)
+    }
+
+    private func command(_ name: String, _ more: String...) async throws -> Executable.Ended {
+        try await Executable.run([name, state] + more)
+    }
+
+    /// Kills a run when the server has so many requests.
+    private func killed(after requests: Int, _ more: String...) async throws {
+        let running = try Executable.start(words + more)
+        await server.requests(atLeast: requests)
+        running.signal(9)
+        _ = await running.end()
+    }
+
+    private func remove() {
+        for ending in ["", "-wal", "-shm", "-lock"] { ScratchFile.at(state + ending).remove() }
+        list.remove()
+    }
+
+    @Test("R5: an order with a key that was on its way at a kill is begun, and each send of every run is counted")
+    func begun() async throws {
+        let sends = Locked(0)
+        server.on("/busy") { _ in
+            sends.withLock { $0 += 1 }
+            return sends.withLock { $0 % 3 } == 0 ? [.hang] : [.respond(.init(503))]
+        }
+        try await list.overwrite(order("/busy"))
+        for round in 1...2 {
+            try await killed(after: round * 3, "-j", "1", "--idempotency-key")
+            let status = try await command("status")
+            #expect(status.status == 1 && status.text.contains("0 done, 1 begun"), "\(status.text)")
+            #expect(status.text.contains("in \(round * 3) attempts"), "\(status.text)")
+            #expect(status.text.contains("begun  POST") && status.text.contains("refrain forget"), "\(status.text)")
+        }
+        server.on("/busy") { _ in [.respond(.init(201))] }
+        #expect(try await run("--idempotency-key").status == 0)
+        #expect(try await command("status").text.contains("1 requests: 1 done; 0 B in 7 attempts"))
+        #expect(Set(server.log.filter { $0.path == "/busy" }.map { $0.header("Idempotency-Key") }).count == 1)
+        remove()
+    }
+
+    @Test("the attempts of downloads that were under way at a kill are counted, whether or not they have rows yet")
+    func downloads() async throws {
+        let folder = try ScratchFile()
+        server.on("/slow") { _ in [.hang] }
+        try await list.overwrite((0..<20).map { "\(server.baseURL)/slow?\($0)\n" }.joined())
+        let words = ["get", "--from", list.path, "--output-dir", folder.path, "-j", "4"]
+        for round in 1...2 {
+            let running = try Executable.start(words)
+            await server.requests(atLeast: 4 * round)
+            var text = ""
+            while !text.contains("in \(4 * round) attempts") {
+                text = try await Executable.run(["status", folder.path]).text
+            }
+            #expect(text.contains("20 requests: 0 done, 20 pending"), "\(text)")
+            running.signal(9)
+            _ = await running.end()
+        }
+        server.on("/slow") { _ in [.respond(.init(200, body: "x"))] }
+        #expect(try await Executable.run(words).status == 0)
+        let status = try await Executable.run(["status", folder.path])
+        #expect(status.text.contains("20 requests: 20 done; 20 B in 28 attempts"), "\(status.text)")
+        remove()
+        folder.remove()
+    }
+
+    @Test("retry sends what is unknown again, forget never again, and each is told and can be undone")
+    func settled() async throws {
+        try await list.overwrite((1...3).map { order("/status/502?\($0)") }.joined())
+        #expect(try await run().status != 0)
+        let lines = try await command("status", "--json").lines
+        let ids = try lines.map { try #require($0.split(separator: "\"").dropFirst(3).first.map(String.init)) }
+        try #require(ids.count == 3 && Set(ids).count == 3 && ids.allSatisfy { $0.count == 12 }, "\(lines)")
+        let again = try await command("retry", ids[0])
+        #expect(again.status == 0 && again.text.contains("done twice"), "\(again.text) \(again.errors)")
+        let forgotten = try await command("forget", ids[1])
+        #expect(forgotten.status == 0 && forgotten.text.contains("no run sends it"), "\(forgotten.errors)")
+        #expect(try await command("status").text.contains("0 done, 1 forgotten, 1 unknown, 1 pending"))
+        server.on("/status/502") { _ in [.respond(.init(201))] }
+        server.clearLog()
+        #expect(try await run().status != 0)
+        #expect(server.log.count == 1)
+        #expect(try await command("status").text.contains("1 done, 1 forgotten, 1 unknown;"))
+        #expect(try await command("retry", ids[1], ids[2]).status == 0)
+        #expect(try await run().status == 0)
+        #expect(server.log.count == 3)
+        #expect(try await command("status").status == 0)
+        remove()
+    }
+
+    @Test("R5: retry keeps a key that the server knows, and replaces one that it has forgotten")
+    func keys() async throws {
+        try await list.overwrite(order("/status/502"))
+        #expect(try await run("--idempotency-key").status == 22)
+        let id = try #require(try await command("status", "--json").text.split(separator: "\"").dropFirst(3).first)
+        #expect(try await command("retry", String(id)).text.contains("the same key"))
+        #expect(try await run("--idempotency-key").status == 22)
+        try Database(path: state).run("UPDATE requests SET begun = unixepoch() - 100000")
+        #expect(try await command("retry", String(id), "--key-lifetime", "48h").text.contains("the same key"))
+        #expect(try await command("retry", String(id)).text.contains("a new key"))
+        #expect(try await run("--idempotency-key").status == 22)
+        let keys = server.log.map { $0.header("Idempotency-Key") ?? "none" }
+        #expect(keys.count == 9 && Set(keys[..<6]).count == 1 && Set(keys[6...]).count == 1 && keys[5] != keys[6])
+        remove()
+    }
+
+    @Test("an unknown id, a request that is done, and a state that is missing or in use are refused")
+    func refused() async throws {
+        try await list.overwrite(order("/status/502") + order("/ok"))
+        #expect(try await run().status != 0)
+        let rows = try TransferState.read(state).entries
+        let done = try #require(rows.first { $0.outcome == .done })
+        let open = try #require(rows.first { $0.outcome == .unknown })
+        for (words, message) in [
+            ([state, open.id, "0123456789ab"], "no request has the id \"0123456789ab\""),
+            ([state, done.id], "is done"),
+            ([state], "which requests?"), ([], "which run?"), ([list.path + "x", open.id], "no state of a run"),
+        ] {
+            for name in ["retry", "forget"] {
+                let ended = try await Executable.run([name] + words)
+                #expect(ended.status == 2 && ended.errors.contains(message), "\(ended.errors)")
+            }
+        }
+        #expect(try await command("status").text.contains("1 done, 1 unknown"))
+        try await list.overwrite(order("/hang"))
+        let running = try Executable.start(words)
+        await server.requests(atLeast: 3)
+        let busy = try await command("retry", open.id)
+        #expect(busy.status == 2 && busy.errors.contains("another run (pid \(running.pid))"), "\(busy.errors)")
+        running.signal(9)
+        _ = await running.end()
+        remove()
+    }
+}
