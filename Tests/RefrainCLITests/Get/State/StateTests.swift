@@ -36,8 +36,8 @@ struct StateTests {
         }
         entries[12].outcome = .failed
         let lines = StatusCommand.text(entries).split(separator: "\n")
-        #expect(lines.count == 13 && lines[1] == "  failed  GET  http://h/12", "\(lines)")
-        #expect(lines[2] == "  pending  GET  http://h/0", "\(lines)")
+        #expect(lines.count == 13 && lines[1].hasPrefix("  failed  GET  http://h/12  id "), "\(lines)")
+        #expect(lines[2].hasPrefix("  pending  GET  http://h/0  id "), "\(lines)")
         #expect(lines[12] == "  … and 2 more pending; --json lists all", "\(lines)")
     }
 
