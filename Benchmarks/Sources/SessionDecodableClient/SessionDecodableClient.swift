@@ -23,7 +23,7 @@ struct SessionDecodableClient {
             if isObject {
                 let response = await request.serializingDecodable([Person].self).response
                 guard case .success(let people) = response.result, people.count == 8 else { return -1 }
-                return response.response?.content.count ?? -1
+                return response.data?.count ?? -1
             }
             // The body is the two digits of this number.
             guard case .success(11) = await request.serializingDecodable(Int.self).response.result else { return -1 }
