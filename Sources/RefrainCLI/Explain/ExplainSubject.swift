@@ -46,6 +46,8 @@ struct ReportRecord {
         let decision: String
         let reason: String
         let delay: Duration
+        /// What held it back before it was sent, or nil.
+        let pacing: AttemptRecord.Pacing?
     }
 
     let method: String
@@ -117,7 +119,8 @@ struct ReportRecord {
             bytesSent: number("bytes_sent").map { Int64($0) },
             decision: node["decision"]?.text ?? "",
             reason: node["reason"]?.text ?? "",
-            delay: .milliseconds(number("delay_ms") ?? 0)
+            delay: .milliseconds(number("delay_ms") ?? 0),
+            pacing: PacingText.pacing(of: node)
         )
     }
 

@@ -44,6 +44,7 @@ enum ReportLine {
             ("reason", .string(record.reason.rawValue)),
             ("delay_ms", milliseconds(record.delay)),
         ]
+        if let pacing = record.pacing { members += PacingText.members(pacing) }
         if let credit = record.credit { members.append(("credit", .string(credit.rawValue))) }
         return .object(members)
     }

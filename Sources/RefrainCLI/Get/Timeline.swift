@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
-/// The attempts of one request, drawn on one scale of time.
+/// The attempts of one request, drawn on one scale of time: `░` held back, `█` under way, `·` the delay after it.
 struct Timeline {
     let text: String
 
@@ -19,6 +19,7 @@ struct Timeline {
         for record in attempts {
             let outcome = record.status.map { "\($0)" } ?? record.error?.rawValue ?? "no outcome"
             var words = "\(outcome) in \(DurationText.short(record.duration))"
+            if let pacing = record.pacing { words += ", held back \(PacingText.words(pacing))" }
             if record.decision == .retry {
                 words +=
                     record.reason == .redirected
@@ -38,8 +39,10 @@ struct Timeline {
         }
         let start = min(column(record.start), width - 1)
         let end = max(start + 1, column(record.start + record.duration))
+        let sent = record.pacing.map { min(end, column(record.start + $0.total)) } ?? start
         let next = max(end, column(record.start + record.duration + record.delay))
-        return "│" + String(repeating: " ", count: start) + String(repeating: "█", count: end - start)
+        return "│" + String(repeating: " ", count: start) + String(repeating: "░", count: sent - start)
+            + String(repeating: "█", count: end - sent)
             + String(repeating: "·", count: next - end) + String(repeating: " ", count: width - next) + "│"
     }
 }

@@ -4,8 +4,8 @@ internal import RefrainSimulation
 
 /// The attempts of one request as a picture that a browser shows, on light and on dark.
 ///
-/// One row per attempt: outcome and reason at the left, its time on a common scale at the right, the delay after it as
-/// a dashed line.
+/// One row per attempt: outcome and reason at the left, its time on a common scale at the right, with the part in which
+/// it was held back in grey, and the delay after it as a dashed line.
 struct TimelineSVG {
     /// The document.
     let text: String
@@ -66,7 +66,8 @@ struct TimelineSVG {
         let outcome = Markup.escaped(record.status.map { "\($0)" } ?? record.error?.rawValue ?? "no outcome")
         let took = DurationText.short(record.duration)
         let again = record.reason == .redirected ? "elsewhere" : "again after \(DurationText.short(record.delay))"
-        let why = record.decision == .retry ? "\(again): \(record.reason.rawValue)" : record.reason.rawValue
+        var why = record.decision == .retry ? "\(again): \(record.reason.rawValue)" : record.reason.rawValue
+        if let pacing = record.pacing { why += "; held back \(PacingText.words(pacing))" }
         let start = record.start.inSeconds
         let end = start + record.duration.inSeconds
         // Keeps an attempt of a millisecond visible on a scale of seconds.
@@ -79,6 +80,10 @@ struct TimelineSVG {
             "<text class=\"dim\" x=\"48\" y=\"\(y + 30)\">\(Markup.escaped(why))</text>",
             "<rect class=\"\(kind(record))\" x=\"\(bar)\" y=\"\(y + 6)\" width=\"\(length)\" height=\"20\" rx=\"2\"/>",
         ]
+        if let pacing = record.pacing {
+            let held = Decimals.text(min(axis.x(start + pacing.total.inSeconds), right) - left, places: 1)
+            lines.append("<rect class=\"held\" x=\"\(bar)\" y=\"\(y + 6)\" width=\"\(held)\" height=\"20\" rx=\"2\"/>")
+        }
         let next = axis.x(end + record.delay.inSeconds)
         if record.decision == .retry, next > right {
             let from = Decimals.text(right, places: 1)
@@ -102,9 +107,11 @@ struct TimelineSVG {
 
     private static let style = """
         .good { fill: #1a7f37 } .bad { fill: #cf222e } .again { fill: #bf5700 } .passed { fill: #0969da }
+        .held { fill: #d1d9e0 }
         .wait { stroke: #818b98; stroke-width: 3; stroke-dasharray: 2 4 }
         @media (prefers-color-scheme: dark) {
         .good { fill: #3fb950 } .bad { fill: #f85149 } .again { fill: #f0883e } .passed { fill: #4493f8 }
+        .held { fill: #3d444d }
         .wait { stroke: #9198a1 }
         }
         """

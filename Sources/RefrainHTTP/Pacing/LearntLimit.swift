@@ -6,7 +6,7 @@ internal import RefrainCore
 /// A limit that refills is a bucket: `(limit - remaining) / reset` is its rate, so that the next request waits until it
 /// fits and not until the bucket is full. Of another limit nothing comes before the reset.
 struct LearntLimit {
-    private let kind: RateLimitFields.Family.Kind
+    let kind: RateLimitFields.Family.Kind
     /// The whole limit; nil: unknown.
     private let capacity: Double?
     /// The seconds that a unit takes; nil for a limit that does not refill.

@@ -12,13 +12,25 @@ struct PaceState {
     struct Turn {
         /// When it is.
         fileprivate(set) var time: Duration
+        /// What it waits for.
+        fileprivate(set) var cause = Cause.rate
         fileprivate let cost: Double
         /// Whether it is the end of a hold, at which the requests that have waited are put in a row.
-        fileprivate var isProvisional = false
+        fileprivate(set) var isProvisional = false
         /// Whether it counts among those that wait.
         fileprivate var waits = false
         /// Whether what was learnt makes it wait, so that it has no units of that yet.
         fileprivate var waitsForLearnt = false
+    }
+
+    /// What makes a request wait.
+    enum Cause {
+        /// A refusal that named a time.
+        case hold
+        /// A limit on the number of requests.
+        case rate
+        /// A limit on their cost.
+        case cost
     }
 
     private var requests: Bucket?
@@ -93,7 +105,7 @@ struct PaceState {
             if let turn { handBack(turn) }
             next =
                 now < holdEnd
-                ? Turn(time: holdEnd, cost: 0, isProvisional: true)
+                ? Turn(time: holdEnd, cause: .hold, cost: 0, isProvisional: true)
                 : begin(amount, now: now)
         }
         let wait = next.time - now < Self.shortestWait ? .zero : next.time - now
@@ -108,19 +120,23 @@ struct PaceState {
     private static let shortestWait = Duration.microseconds(1)
 
     private mutating func begin(_ amount: Double, now: Duration) -> Turn {
-        var turn = Turn(time: time(for: amount, now: now), cost: amount)
+        let (time, cause) = time(for: amount, now: now)
+        var turn = Turn(time: time, cause: cause, cost: amount)
         takeLearnt(&turn, isFirst: false, now: now)
         return turn
     }
 
     /// Takes a turn's units of what was learnt, or lets it wait until they are there.
     private mutating func takeLearnt(_ turn: inout Turn, isFirst: Bool, now: Duration) {
-        let time = learnt.keys.reduce(now) { time, name in
-            max(time, learnt[name]?.time(for: turn.cost, isFirst: isFirst, now: now) ?? now)
+        var (time, cause) = (now, Cause.rate)
+        for name in learnt.keys {
+            let fits = learnt[name]?.time(for: turn.cost, isFirst: isFirst, now: now) ?? now
+            guard fits > time else { continue }
+            (time, cause) = (fits, learnt[name]?.kind == .cost ? .cost : .rate)
         }
         turn.waitsForLearnt = time - now >= Self.shortestWait
         guard !turn.waitsForLearnt else {
-            turn.time = max(turn.time, time)
+            if time > turn.time { (turn.time, turn.cause) = (time, cause) }
             for name in learnt.keys { learnt[name]?.reserve(turn.cost) }
             return
         }
@@ -129,12 +145,13 @@ struct PaceState {
         sent.cost += turn.cost
     }
 
-    private mutating func time(for amount: Double, now: Duration) -> Duration {
-        var time = max(now, requests?.take(1, now: now) ?? now, cost?.take(amount, now: now) ?? now)
-        guard now < spreadEnd else { return time }
-        time = max(time, nextRelease)
+    private mutating func time(for amount: Double, now: Duration) -> (Duration, Cause) {
+        var (time, cause) = (max(now, requests?.take(1, now: now) ?? now), Cause.rate)
+        if let due = cost?.take(amount, now: now), due > time { (time, cause) = (due, .cost) }
+        guard now < spreadEnd else { return (time, cause) }
+        if nextRelease > time { (time, cause) = (nextRelease, .hold) }
         nextRelease = time.addingSaturated(holdLength / max(refusals, waiting, 8))
-        return time
+        return (time, cause)
     }
 
     /// Takes back a turn that is not used.

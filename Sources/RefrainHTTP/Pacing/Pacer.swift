@@ -123,24 +123,32 @@ public struct Pacer: HTTPMiddleware {
     /// Loads a request when it is its turn.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         let request = request.beginningCall(on: clocks)
-        if let error = await waitForTurn(of: request) { return .failure(error) }
-        let result = await next.load(request)
-        note(result, of: request)
-        return result
+        return await paced(request) { await next.load(request) }
     }
 
-    /// Waits for the turn of a request whose call has begun; returns what ends it before it is sent.
-    package func waitForTurn(of request: HTTPRequest) async -> HTTPError? {
-        if let error = refusal(of: request) { return error }
+    /// Sends a request whose call has begun when it is its turn.
+    package func paced(_ request: HTTPRequest, send: () async -> HTTPResult) async -> HTTPResult {
+        if let error = refusal(of: request) { return .failure(error) }
+        var wait = AttemptRecord.Pacing()
+        if let error = await waitForTurn(of: request, &wait) { return HTTPResult.failure(error).heldBack(wait) }
+        let result = await send()
+        note(result, of: request)
+        return result.heldBack(wait)
+    }
+
+    /// Waits for the turn of a request, and notes for what; returns what ends it before it is sent.
+    private func waitForTurn(of request: HTTPRequest, _ pacing: inout AttemptRecord.Pacing) async -> HTTPError? {
         guard isInUse, let place = place(of: request) else { return nil }
         let slots = slots(of: place)
         if let slots {
+            let began = clocks.now
             let (hasSlot, isLate) = await request.withinDeadline { await slots.take() }
+            pacing.add(clocks.now - began, to: \.waitedForConcurrency)
             guard hasSlot else { return isLate ? request.tooLate("while it was held back") : cancelled(request) }
         }
         let (turn, wait) = take(place, after: nil, request.cost)
         guard let turn, wait > .zero else { return nil }
-        let error = await pause(until: turn, of: request, in: place)
+        let error = await pause(until: turn, of: request, in: place, &pacing)
         if error != nil { slots?.refund() }
         return error
     }
@@ -149,7 +157,7 @@ public struct Pacer: HTTPMiddleware {
     /// what the request has cost.
     ///
     /// Every request that had its turn is followed by one call.
-    package func note(_ result: HTTPResult, of request: HTTPRequest) {
+    private func note(_ result: HTTPResult, of request: HTTPRequest) {
         let response = try? result.get()
         let delay = response.flatMap { holds($0.status) ? self.delay(in: $0) : nil }
         let told = response.map(limits(in:)) ?? []
@@ -192,22 +200,36 @@ public struct Pacer: HTTPMiddleware {
 
     // MARK: The wait
 
-    private func pause(until first: PaceState.Turn, of request: HTTPRequest, in place: Place) async -> HTTPError? {
+    private func pause(
+        until first: PaceState.Turn,
+        of request: HTTPRequest,
+        in place: Place,
+        _ pacing: inout AttemptRecord.Pacing
+    ) async -> HTTPError? {
         let cost = request.cost
         let (cap, clock) = (request.retryAfterPolicy.cap, clocks.timer.cancelled(by: waiting.current))
         // The turn that the request waits for, which it hands back where it is not used.
         var turn: PaceState.Turn? = first
         var wait: Duration?
+        var since = clocks.now
+        func noteWait(_ pacing: inout AttemptRecord.Pacing) {
+            let now = clocks.now
+            if let turn { pacing.add(now - since, to: turn.cause.part) }
+            since = now
+        }
         do {
             wait = try await withRetry(timeout: request.deadline?.remaining, clock: clock) { _ in
+                noteWait(&pacing)
                 let (next, wait) = take(place, after: turn, cost)
                 turn = next
+                if next?.isProvisional == true { pacing.heldUntil = clocks.wallNow.advanced(by: wait) }
                 return wait
             } decide: { _, wait in
                 wait == .zero || wait > cap ? .finish(wait, .succeeded) : .retry(after: wait, .paced, isFree: true)
             }
         } catch {
             wait = nil
+            noteWait(&pacing)
         }
         guard wait != .zero || request.isPastDeadline else { return nil }
         if let turn { state.withLock { $0.places[place]?.handBack(turn) } }
@@ -317,6 +339,17 @@ public struct Pacer: HTTPMiddleware {
             hasher.combine(request.headers[values: name])
         }
         return .origin(origin, credential: hasher.finalize())
+    }
+}
+
+extension PaceState.Cause {
+    /// Where the record notes the wait.
+    fileprivate var part: WritableKeyPath<AttemptRecord.Pacing, Duration> {
+        switch self {
+        case .hold: \.heldFor
+        case .rate: \.waitedForRate
+        case .cost: \.waitedForCost
+        }
     }
 }
 

@@ -110,6 +110,7 @@ struct AttemptLog {
                 record.error = error.code
                 record.bytesSent = error.bytesSent
             }
+            record.pacing = result.pacing
             if let repetition { record.repetition = repetition }
             // For most calls the only one, which needs no room to grow.
             if attempts.isEmpty { attempts = [record] } else { attempts.append(record) }

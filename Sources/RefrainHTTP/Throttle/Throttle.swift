@@ -93,6 +93,7 @@ public struct Throttle: HTTPMiddleware {
             return await next.load(request)
         }
         let request = request.beginningCall(on: clocks)
+        let began = clocks.now
         switch await rate?.admit(request, on: clocks) {
         case .admitted, nil: break
         case .cancelled: return .failure(Self.cancelled(request))
@@ -108,9 +109,12 @@ public struct Throttle: HTTPMiddleware {
         // The slot may have been freed by a request that the same reset has just cancelled.
         guard InFlightContext.current?.isDraining != true else { return .failure(Self.cancelled(request)) }
         guard !request.isPastDeadline else { return .failure(Self.pastDeadline(request)) }
-        return await ThrottleScope.$operations.withValue(ThrottleScope.operations + [operation]) {
+        var wait = AttemptRecord.Pacing()
+        wait.add(clocks.now - began, to: \.waitedForThrottle)
+        let result = await ThrottleScope.$operations.withValue(ThrottleScope.operations + [operation]) {
             await next.load(request)
         }
+        return result.heldBack(wait)
     }
 
     private static func pastDeadline(_ request: HTTPRequest) -> HTTPError {

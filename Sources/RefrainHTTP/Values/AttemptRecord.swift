@@ -33,6 +33,8 @@ public struct AttemptRecord: Hashable, Sendable, Codable {
     ///
     /// Nil where no budget was drawn on.
     public var credit: RetryBudget.Credit?
+    /// What held the attempt back before it was sent; nil: it went at once (rules R34 and R35).
+    public var pacing: Pacing?
 
     /// What an outer loop keeps to if it repeats the call; not a part of the record's value.
     package var repetition = Repetition()
@@ -54,6 +56,7 @@ public struct AttemptRecord: Hashable, Sendable, Codable {
 
     private enum CodingKeys: CodingKey {
         case number, start, duration, status, error, bytesSent, decision, reason, rules, delay, credit
+        case pacing
     }
 
     /// Makes a line of the record.
@@ -68,7 +71,8 @@ public struct AttemptRecord: Hashable, Sendable, Codable {
         reason: RetryReason,
         rules: Rules = [],
         delay: Duration = .zero,
-        credit: RetryBudget.Credit? = nil
+        credit: RetryBudget.Credit? = nil,
+        pacing: Pacing? = nil
     ) {
         self.number = number
         self.start = start
@@ -81,6 +85,75 @@ public struct AttemptRecord: Hashable, Sendable, Codable {
         self.rules = rules
         self.delay = delay
         self.credit = credit
+        self.pacing = pacing
+    }
+}
+
+extension AttemptRecord {
+    /// How long an attempt was held back before it was sent, and by what (rules R34 and R35).
+    ///
+    /// The times are parts of the attempt's ``AttemptRecord/duration``; a wait of less than a millisecond is not noted.
+    public struct Pacing: Hashable, Sendable, Codable {
+        /// The time that a refusal named, of this request or of another one to the same place; nil: none did.
+        public var heldUntil: WallClock.Instant?
+        /// How long it waited until then, and for its turn among those that were held.
+        public var heldFor = Duration.zero
+        /// How long it waited for a limit on the number of requests.
+        public var waitedForRate = Duration.zero
+        /// How long it waited for a limit on their cost.
+        public var waitedForCost = Duration.zero
+        /// How long it waited for a ``Pacer`` with a maximum concurrency to have room.
+        public var waitedForConcurrency = Duration.zero
+        /// How long it waited for a slot or a turn of a ``Throttle``.
+        public var waitedForThrottle = Duration.zero
+
+        /// Makes a record of an attempt that nothing has held back.
+        public init() {}
+
+        /// The sum of all waits.
+        public var total: Duration {
+            heldFor + waitedForRate + waitedForCost + waitedForConcurrency + waitedForThrottle
+        }
+
+        /// Adds a wait, if it is long enough to be noted.
+        mutating func add(_ wait: Duration, to part: WritableKeyPath<Pacing, Duration>) {
+            if wait >= .milliseconds(1) { self[keyPath: part] += wait }
+        }
+
+        static func + (outer: Pacing, inner: Pacing?) -> Pacing {
+            guard let inner else { return outer }
+            var sum = outer
+            sum.heldUntil = inner.heldUntil ?? outer.heldUntil
+            sum.heldFor += inner.heldFor
+            sum.waitedForRate += inner.waitedForRate
+            sum.waitedForCost += inner.waitedForCost
+            sum.waitedForConcurrency += inner.waitedForConcurrency
+            sum.waitedForThrottle += inner.waitedForThrottle
+            return sum
+        }
+    }
+}
+
+extension HTTPResult {
+    /// What held the request back before it was sent, or nil.
+    package var pacing: AttemptRecord.Pacing? {
+        switch self {
+        case .success(let response): response.exchange.pacing
+        case .failure(let error): error.pacing
+        }
+    }
+
+    /// Returns the same result with a further wait before its request was sent.
+    func heldBack(_ wait: AttemptRecord.Pacing) -> HTTPResult {
+        guard wait != AttemptRecord.Pacing() else { return self }
+        switch self {
+        case .success(var response):
+            response.exchange.pacing = wait + response.exchange.pacing
+            return .success(response)
+        case .failure(var error):
+            error.pacing = wait + error.pacing
+            return .failure(error)
+        }
     }
 }
 

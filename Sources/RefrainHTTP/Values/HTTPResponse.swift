@@ -92,13 +92,29 @@ extension HTTPResponse {
 
         /// Addresses and times, if the request has the option for them.
         package var connection: ConnectionFacts? {
-            get { if case .connection(let facts) = recorded { facts } else { nil } }
-            set { recorded = newValue.map(Recorded.connection) ?? .nothing }
+            get { recorded.facts.connection }
+            set { recorded.facts.connection = newValue }
+        }
+
+        /// What held the request back before it was sent, or nil.
+        package var pacing: AttemptRecord.Pacing? {
+            get { recorded.facts.pacing }
+            set { recorded.facts.pacing = newValue }
         }
 
         private enum Recorded: Hashable {
             case nothing
-            indirect case connection(ConnectionFacts)
+            indirect case facts(Facts)
+
+            var facts: Facts {
+                get { if case .facts(let facts) = self { facts } else { Facts() } }
+                set { self = newValue == Facts() ? .nothing : .facts(newValue) }
+            }
+        }
+
+        private struct Facts: Hashable {
+            var connection: ConnectionFacts?
+            var pacing: AttemptRecord.Pacing?
         }
 
         /// Makes a description of an exchange.

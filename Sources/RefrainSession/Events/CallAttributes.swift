@@ -104,7 +104,8 @@ extension HTTPResult {
                 status: status,
                 error: code,
                 decision: .finish,
-                reason: code == .cancelled ? .cancelled : reason
+                reason: code == .cancelled ? .cancelled : reason,
+                pacing: pacing
             )
         ]
     }

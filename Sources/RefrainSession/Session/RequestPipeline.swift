@@ -95,10 +95,8 @@ final class RequestPipeline: Sendable {
     // 6. Pace. Inside of retries: each attempt has a turn, and a refusal that names a time holds the next ones. Before
     //    the limit: a request that is held takes no slot.
     private func pace(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
-        if let error = await pacer?.waitForTurn(of: request) { return .failure(error) }
-        let result = await limit(request, owner)
-        pacer?.note(result, of: request)
-        return result
+        guard let pacer else { return await limit(request, owner) }
+        return await pacer.paced(request) { await limit(request, owner) }
     }
 
     // 7. Limit. Inside of retries: the slot is free during back-off.

@@ -19,6 +19,31 @@ struct PictureTests {
         )
     }
 
+    @Test("R34: a timeline and a picture tell the time that an attempt was held back")
+    func heldBack() {
+        var record = AttemptRecord(
+            number: 1,
+            start: .zero,
+            duration: .seconds(3),
+            status: 200,
+            decision: .finish,
+            reason: .succeeded
+        )
+        record.pacing = AttemptRecord.Pacing()
+        record.pacing?.heldFor = .seconds(1)
+        record.pacing?.waitedForCost = .milliseconds(500)
+        #expect(
+            Timeline("title", [record], total: .seconds(4), width: 8).text == """
+                title
+                   1 │░░░███  │ 200 in 3.00 s, held back 1.00 s by a refusal that named a time, 500 ms by the limit \
+                of their cost
+
+                """
+        )
+        let picture = TimelineSVG(title: "t", summary: "s", [record], total: .seconds(4)).text
+        #expect(picture.contains("class=\"held\"") && picture.contains("held back 1.00 s by a refusal"))
+    }
+
     @Test("a timeline of no time, of endless time and of no attempts does not trap")
     func extremes() {
         let endless = AttemptRecord(

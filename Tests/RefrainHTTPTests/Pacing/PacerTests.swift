@@ -64,6 +64,53 @@ struct PacerTests {
         for time in times { #expect(times.count { $0 >= time && $0 < time + .milliseconds(100) } <= 7) }
     }
 
+    @Test("R34: the record says until when a request was held, and how long it waited behind that")
+    func recordOfHold() async throws {
+        let clocks = clock.retryClocks()
+        let server = Server(clocks: clocks, opens: clocks.now + .seconds(2))
+        let end = clocks.wallNow.advanced(by: .seconds(2))
+        let loader = Retry(.recommended, budgets: nil, clocks: clocks) --> Pacer(clocks: clocks) --> server
+        let first = Task { [request = try request()] in await loader.load(request) }
+        await clock.sleepers(atLeast: 1)
+        let second = Task { [request = try request()] in await loader.load(request) }
+        await clock.sleepers(atLeast: 2)
+        let attempts = await clock.run { (await first.value.attempts, await second.value.attempts) }
+        // The refused request has waited between its attempts, the other one in its only attempt.
+        #expect(attempts.0.map(\.status) == [429, 200] && attempts.0[0].pacing == nil)
+        let pacing = try #require(attempts.1.first?.pacing)
+        #expect(attempts.1.count == 1 && pacing.heldUntil == end && pacing.heldFor >= .seconds(2))
+        #expect(pacing.total == pacing.heldFor && attempts.1[0].duration >= pacing.total)
+    }
+
+    @Test("R35: the record tells a wait for the rate, the cost, the concurrency and the throttle apart")
+    func recordOfLimits() async throws {
+        let clocks = clock.retryClocks()
+        let server = Server(clocks: clocks)
+        typealias Path = KeyPath<AttemptRecord.Pacing, Duration>
+        let rate = Pacer(.per(.seconds(1), requests: 1), clocks: clocks)
+        let cost = Pacer(.per(.seconds(1), cost: 10), clocks: clocks)
+        let concurrency = Pacer(maximumConcurrency: 1, clocks: clocks)
+        let throttle = Throttle(maximumNumberOfRequests: 1, clocks: clocks)
+        let stages: [any HTTPMiddleware] = [rate, cost, concurrency, throttle]
+        let paths: [Path] = [\.waitedForRate, \.waitedForCost, \.waitedForConcurrency, \.waitedForThrottle]
+        for (stage, path) in zip(stages, paths) {
+            let slow = ModifyRequest { request in
+                try? await clocks.timer.sleep(for: .milliseconds(500))
+                return request
+            }
+            let loader = Retry(.recommended, budgets: nil, clocks: clocks) --> stage --> slow --> server
+            let tasks = try (0..<2).map { _ in
+                Task { [request = try request { $0.cost = 10 }] in await loader.load(request) }
+            }
+            let results = await clock.run { [await tasks[0].value, await tasks[1].value] }
+            let waits = results.compactMap { $0.attempts.first?.pacing }
+            #expect(results.allSatisfy { $0.status == 200 } && waits.count == 1, "\(path)")
+            let wait = try #require(waits.first)
+            let expected = wait[keyPath: path]
+            #expect(expected >= .milliseconds(400) && wait.total == expected && wait.heldUntil == nil, "\(wait)")
+        }
+    }
+
     @Test("R34: 4,096 places are remembered; a further one is not paced until one of them is idle")
     func capacity() async throws {
         let clocks = clock.retryClocks()

@@ -125,6 +125,12 @@ public struct HTTPError: Error, Sendable {
         _modify { yield &contents.fields.attempts }
     }
 
+    /// What held the request back before it was sent, or before this error ended it; nil: nothing did.
+    package var pacing: AttemptRecord.Pacing? {
+        get { contents.fields.pacing ?? response?.exchange.pacing }
+        set { contents.fields.pacing = newValue }
+    }
+
     /// The retry budget in which a stage has made the deposit of the call, so that an outer stage does not repeat it.
     var creditedBudget: ObjectIdentifier? {
         get { contents.fields.creditedBudget }
@@ -144,6 +150,7 @@ public struct HTTPError: Error, Sendable {
         var startsOver = false
         var proxyAnswer: ProxyAnswer?
         var attempts: [AttemptRecord] = []
+        var pacing: AttemptRecord.Pacing?
         var creditedBudget: ObjectIdentifier?
     }
 }
