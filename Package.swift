@@ -224,6 +224,8 @@ let package = Package(
             dependencies: [
                 "RefrainQueue", "RefrainCore", "RefrainHTTP", "RefrainSession", "RefrainTesting", "SyncCounter",
                 "TestSupport", "QueueLoad",
+                // Several of it share a list.
+                .target(name: "RefrainCLI", condition: .when(traits: ["PostgreSQL"])),
             ]
         ),
         .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainCore", "RefrainTesting", "TLSFixture"]),

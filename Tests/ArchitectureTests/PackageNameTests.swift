@@ -11,7 +11,7 @@ struct PackageNameTests {
         // Locks, and what the sanitizer needs to know.
         "ConditionLock", "Locked", "resumption",
         // The state of a list.
-        "Database", "DatabaseError", "SHA256",
+        "Database", "DatabaseError", "SHA256", "SharedRequests",
         // Downloads that another process continues.
         "DirectSink", "DownloadCheckpoint", "DownloadObserver", "EntityTag", "SignedURL", "StrongValidator",
         "UnnamedFile",

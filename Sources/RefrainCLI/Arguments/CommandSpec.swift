@@ -65,6 +65,14 @@ struct CommandSpec: Sendable {
 }
 
 extension CommandSpec {
+    private static let queue = [
+        OptionSpec(
+            .queue,
+            .required("NAME"),
+            "The queue of a state in a database: --queue of refrain get. Default: default."
+        )
+    ]
+
     static let status = CommandSpec(
         name: .status,
         summary: "show the state of the requests of a list",
@@ -72,11 +80,11 @@ extension CommandSpec {
         groups: [
             Group(
                 title: "Options",
-                options: [OptionSpec(.json, .none, "Write one JSON object per line for each request.")]
+                options: [OptionSpec(.json, .none, "Write one JSON object per line for each request.")] + queue
             )
         ],
         notes: [
-            "The operand is the folder of --output-dir, or the file of --state. Requests are counted by their outcomes, and those that are not done "
+            "The operand is the folder of --output-dir, or the file or database of --state. Requests are counted by their outcomes, and those that are not done "
                 + "are listed; a run that is under way may be looked at. The exit status is 0 where all requests are done, and 1 where some are not, "
                 + "or where a run has not read its list to the end: the list may have more requests than are counted then.",
             "An order (POST or PATCH) that is begun was on its way when the state was last written, so the server may have done it; the next run sends it "
@@ -100,11 +108,11 @@ extension CommandSpec {
                         .required("D"),
                         "How long the server remembers a key; one that is older is replaced. Default: 24h."
                     )
-                ]
+                ] + queue
             )
         ],
         notes: [
-            "The first operand is the folder of --output-dir, or the file of --state; refrain status shows the IDs. Nothing is sent now. An order that is "
+            "The first operand is the folder of --output-dir, or the file or database of --state; refrain status shows the IDs. Nothing is sent now. An order that is "
                 + "unknown, or whose key is older than the server remembers, gets a new key, unless the list gives it one: the server may do it a second time. "
                 + "An order whose key is still known keeps it. What is forgotten is taken up again. A request that is done is refused. "
                 + "Either all of the IDs are settled, or, with exit status 2, none. A run that uses the state must end first."
@@ -117,9 +125,9 @@ extension CommandSpec {
         name: .forget,
         summary: "settle requests of a list, which are not sent any more",
         forms: ["DIR|FILE ID…"],
-        groups: [],
+        groups: [Group(title: "Options", options: queue)],
         notes: [
-            "The first operand is the folder of --output-dir, or the file of --state; refrain status shows the IDs. Later runs of the list skip these "
+            "The first operand is the folder of --output-dir, or the file or database of --state; refrain status shows the IDs. Later runs of the list skip these "
                 + "requests as if they were done, and status counts them as forgotten, with the attempts that were made. refrain retry takes one up again. "
                 + "Either all of the IDs are settled, or, with exit status 2, none. A run that uses the state must end first."
         ],

@@ -234,6 +234,8 @@ enum OptionName: String, Sendable, Hashable {
     case socks5Hostname = "socks5-hostname"
     case speedLimit = "speed-limit"
     case speedTime = "speed-time"
+    case lease
+    case queue
     case state
     case status
     case storm

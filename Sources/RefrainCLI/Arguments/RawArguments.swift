@@ -17,7 +17,7 @@ enum RawArguments {
         let given = arguments.given.filter { name, value in
             secrets.contains(name) && !(fileOptions.contains(name) && value.hasPrefix("@"))
         }
-        let urls = arguments.positionals + arguments.all(.referer)
+        let urls = arguments.positionals + arguments.all(.referer) + arguments.all(.state)
         return Set(given.map(\.value)).union(urls.filter { SanitizedURL.text($0) != $0 })
     }
 

@@ -19,6 +19,13 @@ final class FetchJob: Sendable {
         case refuse
         /// An earlier run has sent it, and its outcome is unknown.
         case leave
+        /// Another run has it, and this one waits for that one's result, or for the end of its lease.
+        case wait
+        /// Another run has tried it since this one began, and it has failed.
+        case giveUp
+
+        /// Whether the request is sent.
+        var isChange: Bool { [.fetch, .resend, .revalidate].contains(self) }
     }
 
     let request: ListedRequest

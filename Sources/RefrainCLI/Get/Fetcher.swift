@@ -14,7 +14,7 @@ internal import Darwin
 final class Fetcher: Sendable {
     private let settings: GetSettings
     /// The state of the run; nil: none is kept.
-    private let state: TransferState?
+    private let state: (any RunState)?
     /// The outputs of bodies that are written as they arrive, by path; the default is standard output.
     private let streams: [String: Output]
     /// The chain of each transport.
@@ -30,7 +30,7 @@ final class Fetcher: Sendable {
     private let hasSaidLoss = Locked(false)
 
     /// `streams` are the outputs that are not files, by their paths.
-    init(_ settings: GetSettings, streams: [String: Output], state: TransferState?, progress: Progress) {
+    init(_ settings: GetSettings, streams: [String: Output], state: (any RunState)?, progress: Progress) {
         self.settings = settings
         self.state = state
         self.progress = progress
@@ -43,7 +43,7 @@ final class Fetcher: Sendable {
         let places =
             settings.isAlone || settings.options.segments != nil ? nil : Places(settings.transports.concurrency)
         self.places = places
-        let sends = state.map(SendCounter.init)
+        let sends = state.map { SendCounter($0) }
         self.sends = sends
         let held = places.map { _ in HeldRequests(settings.options.pace) }
         let redirect = Redirect(maximumNumberOfRedirects: settings.options.maximumRedirects)
@@ -276,7 +276,17 @@ final class Fetcher: Sendable {
         let url = SanitizedURL.text(job.request.url)
         let method = settings.template.method(of: job.request)
         switch job.action {
-        case .fetch, .resend, .revalidate: return nil
+        case .fetch, .resend, .revalidate, .wait: return nil
+        case .giveUp:
+            guard let request = try? settings.template.request(for: job.request) else { return nil }
+            let why = job.entry?.error ?? job.entry?.status.map { "status \($0)" } ?? "no reason was kept"
+            let error = HTTPError(
+                .callerFailed,
+                request: request,
+                message: "another run has tried it since this one began: \(why)",
+                bytesSent: 0
+            )
+            return FetchOutcome(index: index, url: url, method: method.rawValue, result: .failure(error))
         case .leave:
             guard let request = try? settings.template.request(for: job.request) else { return nil }
             let error = HTTPError(

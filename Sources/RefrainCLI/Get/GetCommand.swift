@@ -52,6 +52,7 @@ struct GetCommand {
             var isPlanning = false
             var isPausing = false
             var isNoted = false
+            var isWaiting = false
             var workers = 0
             var isLost = false
             while true {
@@ -80,16 +81,22 @@ struct GetCommand {
                 }
                 if !isPlanning, let (skipped, count) = board.withQueue({ $0.takeSkipped() }) {
                     let remark = settings.destination.printsContents ? "; their responses are not printed again" : ""
-                    coordinator.say("\(skipped) of \(count) were done in an earlier run and are skipped\(remark)")
+                    let others = settings.state.shared == nil ? "in an earlier run" : "by other runs"
+                    coordinator.say("\(skipped) of \(count) were done \(others) and are skipped\(remark)")
                 }
-                if plan.state != nil || coordinator.isQuiet, !isPausing, board.isWorking {
+                let held = goesOn ? board.withQueue(\.heldCount) : 0
+                if held > 0, !isWaiting {
+                    isWaiting = true
+                    coordinator.say("other runs have \(held) of the requests; waiting for their results")
+                }
+                if plan.state != nil || coordinator.isQuiet, !isPausing, board.isWorking || held > 0 {
                     isPausing = true
                     group.addTask {
                         await RunPlan.pause()
                         board.post(.paused)
                     }
                 }
-                if !isReading, !isPlanning, board.isIdle {
+                if !isReading, !isPlanning, board.isIdle, held == 0 {
                     guard isPausing else { break }
                     // No other request is in flight, so there is nothing to wait for.
                     group.cancelAll()
@@ -138,7 +145,7 @@ struct GetCommand {
     ) {
         switch jobs {
         case .success(let jobs):
-            board.withQueue { $0.add(planned: jobs, of: count) }
+            coordinator.skip(board.withQueue { $0.add(planned: jobs, of: count, isQuiet: coordinator.isQuiet) })
             coordinator.expect(jobs.count - count)
         case .failure(let error):
             coordinator.fail("\(error)")

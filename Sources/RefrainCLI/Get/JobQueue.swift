@@ -22,6 +22,10 @@ struct JobQueue: Sendable {
     /// The number of requests, without those of a list that is being read.
     private(set) var count: Int
     private var skipped = 0
+    /// The jobs that other runs have; they are looked up again when nothing else is left.
+    private var held: [FetchJob] = []
+    /// When that is; nil: at once.
+    private var nextLook: ContinuousClock.Instant?
     /// Makes the jobs.
     let list: Locked<JobList>
     /// The list that is being read; nil: there is none, or it has ended.
@@ -38,6 +42,9 @@ struct JobQueue: Sendable {
         requests.reverse()
         self.unplanned = unplanned
         self.requests = requests
+        let isShared = settings.state.shared != nil
+        partSize = isShared ? max(16, 2 * settings.transports.concurrency) : 250
+        lowWater = isShared ? settings.transports.concurrency : 300
         list = Locked(settings.jobList)
         stream = settings.readsStandardInput ? URLStream() : nil
     }
@@ -49,9 +56,13 @@ struct JobQueue: Sendable {
     var ready: Int { known.count }
 
     /// The number of rows that are looked up at a time: about a millisecond of work.
-    private static let partSize = 250
+    ///
+    /// Fewer where they are claimed, so that another run does not wait for the rest of this one.
+    private let partSize: Int
     /// The next part is looked up when no more than this is ready.
-    private static let lowWater = 300
+    private let lowWater: Int
+    /// How long the jobs of other runs are left alone.
+    private static let lookInterval = Duration.seconds(1)
 
     /// Requests whose rows of the state are to be looked up together.
     struct Part: Sendable {
@@ -71,39 +82,59 @@ struct JobQueue: Sendable {
     }
 
     /// Whether the next part must be looked up.
-    var wantsPart: Bool { known.count <= Self.lowWater && !(unplanned.isEmpty && requests.isEmpty) }
+    var wantsPart: Bool { known.count <= lowWater && !(unplanned.isEmpty && requests.isEmpty) }
+
+    /// How many jobs other runs have, if nothing else is left to look up.
+    var heldCount: Int { known.isEmpty && unplanned.isEmpty && requests.isEmpty ? held.count : 0 }
 
     /// Removes and returns the next part to look up; nil if it is not due.
     mutating func takeUnplanned() -> Part? {
-        guard wantsPart else { return nil }
-        let (jobs, requests) = (Self.taken(from: &unplanned), Self.taken(from: &self.requests))
+        guard wantsPart else { return takeHeld() }
+        let (jobs, requests) = (
+            Self.taken(partSize, from: &unplanned), Self.taken(partSize, from: &self.requests)
+        )
         return Part(count: jobs.count + requests.count, jobs: jobs, requests: requests, list: list)
     }
 
-    private static func taken<Element>(from elements: inout [Element]) -> [Element] {
-        let part = Array(elements.suffix(partSize).reversed())
+    private mutating func takeHeld() -> Part? {
+        guard heldCount > 0, nextLook.map({ .now >= $0 }) ?? true else { return nil }
+        let jobs = Self.taken(partSize, from: &held)
+        if held.isEmpty { nextLook = .now + Self.lookInterval }
+        return Part(count: jobs.count, jobs: jobs, requests: [], list: list)
+    }
+
+    private static func taken<Element>(_ count: Int, from elements: inout [Element]) -> [Element] {
+        let part = Array(elements.suffix(count).reversed())
         elements.removeLast(part.count)
         return part
     }
 
     /// Adds jobs with their rows, in the order of the list.
     ///
-    /// - Parameter count: the number of requests that they were made from.
-    mutating func add(planned jobs: [FetchJob], of count: Int) {
+    /// - Parameters:
+    ///   - count: the number of requests that they were made from.
+    ///   - isQuiet: whether those that were done earlier are passed over, since nothing is said of them.
+    /// - Returns: the number of these.
+    @discardableResult
+    mutating func add(planned jobs: [FetchJob], of count: Int, isQuiet: Bool = false) -> Int {
         self.count -= count - jobs.count
-        skipped += jobs.count { $0.action == .skip }
-        known.insert(contentsOf: jobs.reversed(), at: 0)
+        let done = jobs.count { $0.action == .skip }
+        skipped += done
+        held += jobs.filter { $0.action == .wait }
+        let rest = jobs.filter { $0.action != .wait && !(isQuiet && $0.action == .skip) }
+        known.insert(contentsOf: rest.reversed(), at: 0)
+        return isQuiet ? done : 0
     }
 
     /// Drops the requests that were not looked up.
-    mutating func dropUnplanned() { (unplanned, requests, isCut) = ([], [], true) }
+    mutating func dropUnplanned() { (unplanned, requests, held, isCut) = ([], [], [], true) }
 
     /// Whether all requests of the list have been taken in.
     var isReadToEnd: Bool { unplanned.isEmpty && requests.isEmpty && stream == nil && !isCut }
 
     /// The number of requests that were done in an earlier run, once, when it is known for all; nil otherwise.
     mutating func takeSkipped() -> (skipped: Int, of: Int)? {
-        guard unplanned.isEmpty, requests.isEmpty, skipped > 0 else { return nil }
+        guard unplanned.isEmpty, requests.isEmpty, held.isEmpty, skipped > 0 else { return nil }
         defer { skipped = 0 }
         return (skipped, count)
     }
@@ -116,7 +147,10 @@ struct JobQueue: Sendable {
     }
 
     /// Adds jobs of a list that is being read, with their rows.
-    mutating func add(listed jobs: [FetchJob]) { known.insert(contentsOf: jobs, at: 0) }
+    mutating func add(listed jobs: [FetchJob]) {
+        held += jobs.filter { $0.action == .wait }
+        known.insert(contentsOf: jobs.filter { $0.action != .wait }, at: 0)
+    }
 
     /// Records the end of the list.
     mutating func endStream() { stream = nil }

@@ -68,7 +68,7 @@ enum OutputCollisions {
         }
         try add(arguments.last(.etagSave), "--etag-save", inputs)
         if let path = arguments.last(.dumpHeader), path != "-" { try add(path, "--dump-header", inputs) }
-        if let path = arguments.last(.state) { try add(path, "--state", inputs) }
+        if let path = arguments.last(.state), !SharedStateLocation.isDatabase(path) { try add(path, "--state", inputs) }
         // A folder that does not exist yet, or is empty, contains no links.
         var hasLinks = true
         if case .folder(let path) = destination {

@@ -87,6 +87,9 @@ final class OutputCoordinator {
     /// Counts so many requests more, or less, than were known before the first ones were made.
     func expect(_ further: Int) { progress.expect(further) }
 
+    /// Counts so many requests that were done in an earlier run.
+    func skip(_ count: Int) { progress.skip(count) }
+
     /// Reports a line of a list that cannot be used, or a list that cannot be read to its end.
     func refuse(_ error: UsageError) {
         screen.say("refrain get: \(error)\n")

@@ -102,8 +102,8 @@ final class Progress: Sendable {
         }
     }
 
-    /// Counts a request that was done in an earlier run.
-    func skip() { state.withLock { $0.sum.skipped += 1 } }
+    /// Counts requests that were done in an earlier run.
+    func skip(_ count: Int = 1) { state.withLock { $0.sum.skipped += count } }
 
     /// The last part of a path or of a URL's path; the host of a URL without one.
     private static func lastPart(of text: String) -> String {

@@ -56,7 +56,9 @@ struct RunSummary {
         let verb = settings.destination.hasFiles ? "saved" : "done"
         let total = sum.done + sum.failed + sum.skipped
         var text = "\(sum.done) of \(total) \(verb), \(SizeText.short(sum.bytes)) \(time)\(retries)"
-        if sum.skipped > 0 { text += "; \(sum.skipped) done in an earlier run" }
+        if sum.skipped > 0 {
+            text += "; \(sum.skipped) done \(settings.state.shared == nil ? "in an earlier run" : "by other runs")"
+        }
         guard sum.failed > 0 else { return text }
         return text + "; \(sum.failed) failed: see \(failures)"
     }
@@ -64,6 +66,7 @@ struct RunSummary {
     /// Where the failed requests are listed.
     private var failures: String {
         if let report { return report }
+        if let shared = settings.state.shared { return "refrain status \(shared.words)" }
         if case .folder(let folder) = settings.destination { return "refrain status \(ShellText.quoted(folder))" }
         if let state = settings.state.file { return "refrain status \(ShellText.quoted(state))" }
         return settings.display.showsFailures ? "the lines above" : "--report FILE"

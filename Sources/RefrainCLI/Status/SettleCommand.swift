@@ -9,7 +9,9 @@ struct SettleCommand {
     }
 
     private let operand: String
-    private let path: String
+    /// The file of the state; nil: it is in a database.
+    private let path: String?
+    private let shared: SharedStateLocation?
     private let ids: [String]
     private let settlement: Settlement
 
@@ -29,16 +31,16 @@ struct SettleCommand {
         }
         self.operand = operand
         self.ids = ids
-        path = try StatusCommand.path(ofState: operand)
+        shared = try SharedStateLocation(operand, arguments)
+        path = shared == nil ? try StatusCommand.path(ofState: operand) : nil
     }
 
     /// Changes the state, and writes what was done with each request.
     func run(to output: Output) throws -> ExitStatus {
-        let name = Sanitized.text(operand)
-        let settled: [TransferState.Settled]
+        let name = shared?.shown ?? Sanitized.text(operand)
+        let settled: [Settlement.Settled]
         do throws(UsageError) {
-            let state = try TransferState(path: path, option: name)
-            settled = try state.settle(ids, as: settlement, now: WallClock.Instant.now.sinceEpoch.inSeconds)
+            settled = try settle(name, now: WallClock.Instant.now.sinceEpoch.inSeconds)
         } catch {
             let text = error.description
             throw text.hasPrefix(name) ? error : UsageError("\(name): \(text)")
@@ -48,5 +50,13 @@ struct SettleCommand {
             try output.write(Array((Sanitized.line(line) + "\n").utf8))
         }
         return .success
+    }
+
+    private func settle(_ name: String, now: Double) throws(UsageError) -> [Settlement.Settled] {
+        #if PostgreSQL
+        if let shared { return try SharedState(shared).settle(ids, as: settlement, now: now) }
+        #endif
+        guard let path else { return [] }
+        return try TransferState(path: path, option: name).settle(ids, as: settlement, now: now)
     }
 }

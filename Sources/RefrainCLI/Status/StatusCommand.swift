@@ -13,12 +13,16 @@ struct StatusCommand {
 
     init(_ arguments: Arguments) throws(UsageError) {
         guard let operand = arguments.positionals.first else {
-            throw UsageError("which run? Give its output folder or its state file")
+            throw UsageError("which run? Give its output folder or its state")
         }
         guard arguments.positionals.count == 1 else {
             throw UsageError("one run at a time; \(Sanitized.text(arguments.positionals[1])) is one too many")
         }
         isJSON = arguments.has(.json)
+        if let shared = try SharedStateLocation(operand, arguments) {
+            (entries, damage, areListsRead) = (try Self.entries(shared), nil, true)
+            return
+        }
         let isFolder = Directory.kind(of: operand) == .folder
         let path = try Self.path(ofState: operand)
         do throws(DatabaseError) {
@@ -30,6 +34,19 @@ struct StatusCommand {
         } catch {
             throw UsageError("\(Sanitized.text(operand)): \(error)")
         }
+    }
+
+    private static func entries(_ location: SharedStateLocation) throws(UsageError) -> [TransferState.Entry] {
+        #if PostgreSQL
+        let state = try SharedState(location)
+        do throws(DatabaseError) {
+            return try state.entries()
+        } catch {
+            throw UsageError("\(error)")
+        }
+        #else
+        return []
+        #endif
     }
 
     /// The file of a state, which is named by itself or by its output folder.
@@ -89,6 +106,7 @@ struct StatusCommand {
             if let status = entry.status { words.append("status \(status)") }
             if let error = entry.error { words.append(error) }
             if entry.outcome == .partial { words.append(SizeText.short(entry.bytes)) }
+            if let owner = entry.owner { words.append("with \(owner)") }
             text += "  " + Sanitized.line(words.joined(separator: "  ")) + "  id \(entry.id)\n"
         }
         if entries.contains(where: { [.unknown, .begun].contains($0.outcome) }) {
@@ -113,7 +131,7 @@ struct StatusCommand {
             ("attempts", .integer(Int64(entry.attempts))), ("validator", .optional(entry.validator) { .string($0) }),
             ("key", .optional(entry.key) { .string($0) }), ("error", .optional(entry.error) { .string($0) }),
             ("begun", date(entry.begun)), ("ended", date(entry.ended)),
-            ("settled", date(entry.settled)),
+            ("settled", date(entry.settled)), ("owner", .optional(entry.owner) { .string($0) }),
         ])
     }
 

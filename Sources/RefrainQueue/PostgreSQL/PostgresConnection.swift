@@ -2,6 +2,14 @@
 #if PostgreSQL
 internal import CLibpq
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
 /// A connection to PostgreSQL by its own library, and the statements that were prepared on it.
 ///
 /// A lost connection is made again by the next call. Not `Sendable`: one thread at a time uses it.
@@ -21,7 +29,7 @@ package final class PostgresConnection {
     ///
     /// - Parameter text: a URL or the words of libpq, such as `postgres://host/database` or `service=orders`.
     package init(_ text: String) throws(QueueError) {
-        handle = PQconnectdb(text)
+        handle = Self.connect(text)
         guard PQstatus(handle) == CONNECTION_OK else {
             let failure = Self.message(handle)
             PQfinish(handle)
@@ -32,9 +40,30 @@ package final class PostgresConnection {
 
     deinit { PQfinish(handle) }
 
+    /// Connects; a server that does not answer is noticed in less than the time that a claim lasts, unless `text` says
+    /// otherwise.
+    private static func connect(_ text: String) -> OpaquePointer? {
+        let defaults = [
+            ("connect_timeout", "10"), ("tcp_user_timeout", "15000"), ("keepalives_idle", "5"),
+            ("keepalives_interval", "5"), ("keepalives_count", "2"),
+        ]
+        // The last value of a word counts, and `text` is expanded in its place.
+        let words = defaults + [("dbname", text)]
+        let names = words.map { strdup($0.0) }
+        let values = words.map { strdup($0.1) }
+        defer { for word in names + values { free(word) } }
+        let ended = [UnsafePointer<CChar>?.none]
+        return PQconnectdbParams(
+            names.map { UnsafePointer($0) } + ended,
+            values.map { UnsafePointer($0) } + ended,
+            1
+        )
+    }
+
     private static func message(_ handle: OpaquePointer?) -> String {
         let text = PQerrorMessage(handle).map { String(cString: $0) } ?? "out of memory"
-        return text.split(whereSeparator: \.isNewline).joined(separator: "; ")
+        return text.split(whereSeparator: \.isNewline).map { $0.trimmingPrefix(while: \.isWhitespace) }
+            .joined(separator: "; ")
     }
 
     private func prepareSession() throws(QueueError) {

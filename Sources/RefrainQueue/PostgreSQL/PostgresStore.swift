@@ -22,10 +22,10 @@ package final class PostgresStore: QueueStore {
     /// The version of the tables.
     private static let version = 1
 
-    private let connection: PostgresConnection
+    let connection: PostgresConnection
     private let queue: String
-    private let owner: String
-    private let leaseText: String
+    let owner: String
+    let leaseText: String
     /// The highest `due` of the last claims; forgotten at each upkeep, since a row may be committed late.
     ///
     /// What lies before it is mostly dead rows, which a long transaction elsewhere keeps from being removed.
@@ -44,8 +44,8 @@ package final class PostgresStore: QueueStore {
     }
 
     /// The time of a write, and that of a comparison, which an index can be used for.
-    private static let clock = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
-    private static let now = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint"
+    static let clock = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+    static let now = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint"
 
     // MARK: Tables
 
@@ -79,7 +79,7 @@ package final class PostgresStore: QueueStore {
             head text NOT NULL, body bytea, file text, key text, safety int NOT NULL,
             state int NOT NULL DEFAULT 0, due bigint, token bigint, owner text,
             claims int NOT NULL DEFAULT 0, attempts int NOT NULL DEFAULT 0, begun bigint,
-            changed bigint NOT NULL, status int, error text, record text)
+            changed bigint NOT NULL, status int, error text, record text, detail text)
             WITH (autovacuum_vacuum_scale_factor = 0.01);
         CREATE UNIQUE INDEX refrain_request_dedupe ON refrain_request (queue, dedupe) WHERE dedupe IS NOT NULL;
         CREATE INDEX refrain_request_due ON refrain_request (queue, due, id) WHERE due IS NOT NULL;

@@ -14,7 +14,11 @@ import Darwin
 struct HelperProcess {
     let pid: pid_t
 
-    private static let path: String = {
+    private static let path = folder + "/QueueLoad"
+    /// The command itself.
+    static let command = folder + "/RefrainCLI"
+
+    private static let folder: String = {
         #if os(Linux)
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
@@ -23,7 +27,6 @@ struct HelperProcess {
         let own = CommandLine.arguments[0]
         #endif
         return own.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-            + "/QueueLoad"
     }()
 
     /// Starts it, or another program; its output goes to a file, if one is given.

@@ -35,6 +35,9 @@ final class PostgresServer: @unchecked Sendable {
     /// Where the tests connect.
     var location: String { "host=\(folder.path()) user=postgres dbname=postgres" }
 
+    /// The same as a URL, for the command.
+    var url: String { "postgres://postgres@/postgres?host=" + folder.path().dropLast() }
+
     /// Makes a server and starts it.
     ///
     /// - Parameter options: further settings, such as a bad default of the database.

@@ -24,6 +24,9 @@ final class ScratchFile {
         if let content { try Data(content.utf8).write(to: URL(filePath: path)) }
     }
 
+    /// What it holds; nothing where it is not there.
+    var text: String { (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) } ?? "" }
+
     /// Cuts the file to a part of its length.
     func cut(to share: Double) throws {
         let bytes = try Data(contentsOf: URL(filePath: path))

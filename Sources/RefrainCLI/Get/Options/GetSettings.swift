@@ -44,7 +44,7 @@ struct GetSettings: Sendable {
             destination,
             template,
             isFlat: arguments.has(.flat),
-            hasState: state.file != nil,
+            hasState: state.isKept,
             digests: digests
         )
         jobList.reserved = try OutputCollisions.reserved(arguments, destination)

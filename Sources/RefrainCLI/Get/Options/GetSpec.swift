@@ -97,7 +97,18 @@ extension CommandSpec {
                         .state,
                         .required("FILE"),
                         "Record the result of each request in this file: the same command again skips what is done, resumes what is partial and "
-                            + "repeats what failed. Default with --output-dir: .refrain.sqlite in that folder."
+                            + "repeats what failed. Default with --output-dir: .refrain.sqlite in that folder. With postgres://HOST/DATABASE runs on several machines "
+                            + "share it: each request is sent by one of them, and what one had claimed that was killed is taken up when --lease is over."
+                    ),
+                    OptionSpec(
+                        .queue,
+                        .required("NAME"),
+                        "With --state postgres://…: the queue that keeps the requests, for lists that have nothing to do with each other. Default: default."
+                    ),
+                    OptionSpec(
+                        .lease,
+                        .required("D"),
+                        "With --state postgres://…: how long a claim lasts that its run does not renew, as one that was killed. Default: 30s."
                     ),
                     OptionSpec(
                         .refresh,

@@ -4,6 +4,8 @@
 struct StateSettings: Sendable {
     /// The file of the state; nil: none is kept.
     let file: String?
+    /// The database of the state, which other runs share; nil: it is a file, or there is none.
+    let shared: SharedStateLocation?
     /// The option that requires the state, for messages.
     let option: String
     /// The lists of the run, as the state identifies them; empty: only the command line.
@@ -23,7 +25,16 @@ struct StateSettings: Sendable {
         (listName, rereadList) = URLList.names(arguments)
         refreshes = arguments.has(.refresh)
         resendsUnknown = arguments.has(.resendUnknown)
-        if let path = try arguments.file(.state) {
+        shared = try SharedStateLocation(arguments.last(.state), arguments)
+        if shared != nil {
+            switch destination {
+            case .each, .remoteNames:
+                throw UsageError(
+                    "--state \(shared?.shown ?? ""): the files need --output-dir DIR, since other runs share the list"
+                )
+            default: (file, option) = (nil, "--state")
+            }
+        } else if let path = try arguments.file(.state) {
             (file, option) = (path, "--state")
         } else if case .folder(let folder) = destination {
             (file, option) = (Directory.path(folder, Directory.stateName), "--output-dir")
@@ -33,6 +44,10 @@ struct StateSettings: Sendable {
         } else {
             (file, option) = (nil, "")
         }
+        if refreshes, shared != nil { throw UsageError("--refresh needs a state of this machine's own") }
         if refreshes, file == nil { throw UsageError("--refresh needs a state: --output-dir DIR or --state FILE") }
     }
+
+    /// Whether a state is kept.
+    var isKept: Bool { file != nil || shared != nil }
 }

@@ -5,7 +5,7 @@ internal import RefrainQueue
 /// The action for each request of a run, according to the state of earlier runs.
 struct RunPlan: Sendable {
     /// The state; nil: none is kept.
-    let state: TransferState?
+    let state: (any RunState)?
     private let settings: GetSettings
     /// The rows of ended requests that are not written yet.
     private var ended: [TransferState.Entry] = []
@@ -13,9 +13,19 @@ struct RunPlan: Sendable {
     /// Opens the state of a run, if it has one.
     init(_ settings: GetSettings) throws(UsageError) {
         self.settings = settings
-        state = try settings.state.file.map { path throws(UsageError) in
-            try TransferState(path: path, option: settings.state.option, list: settings.state.rereadList)
+        state = try Self.open(settings)
+    }
+
+    private static func open(_ settings: GetSettings) throws(UsageError) -> (any RunState)? {
+        let state = settings.state
+        #if PostgreSQL
+        if let shared = state.shared {
+            if case .folder(let folder) = settings.destination { return try SharedState(shared, folder: folder) }
+            return try SharedState(shared)
         }
+        #endif
+        guard let path = state.file else { return nil }
+        return try TransferState(path: path, option: state.option, list: state.rereadList)
     }
 
     /// Returns jobs with their rows of the state; missing rows are written in one transaction.
@@ -28,8 +38,8 @@ struct RunPlan: Sendable {
             let rows = try state.register(wanted, isDurable: isDurable) { index in
                 jobs[index].file.map { Directory.kind(of: $0) == .nothing } ?? false
             }
-            var forgotten: [TransferState.Entry] = []
-            let planned = jobs.indices.map { index in
+            var forgotten: [Int] = []
+            var planned = jobs.indices.map { index in
                 let (job, row) = (jobs[index], rows[index])
                 var entry = row ?? wanted[index]
                 let action = action(row, job)
@@ -37,14 +47,20 @@ struct RunPlan: Sendable {
                 switch action {
                 case .leave where entry.outcome != .unknown:
                     (entry.outcome, entry.attempts) = (.unknown, 0)
-                    forgotten.append(entry)
+                    forgotten.append(index)
                 // The server has forgotten a key that was generated.
                 case .resend where job.request.key == nil && entry.key != nil: entry.key = wanted[index].key
                 default: break
                 }
                 return FetchJob(job, entry: entry, action: action)
             }
-            try state.note(forgotten)
+            let changed = planned.indices.filter { planned[$0].action.isChange } + forgotten
+            let areClaimed = try state.claim(changed.map { planned[$0].entry ?? wanted[$0] })
+            for (index, isClaimed) in zip(changed, areClaimed) where !isClaimed {
+                planned[index] = FetchJob(jobs[index], entry: planned[index].entry ?? wanted[index], action: .wait)
+            }
+            let noted = forgotten.filter { planned[$0].action == .leave }.compactMap { planned[$0].entry }
+            if !noted.isEmpty { try state.note(noted) }
             return planned
         } catch {
             throw UsageError("\(settings.state.option): \(error)")
@@ -91,6 +107,8 @@ struct RunPlan: Sendable {
 
     private func action(_ row: TransferState.Entry?, _ job: FetchJob) -> FetchJob.Action {
         guard let row else { return .refuse }
+        guard row.owner == nil else { return .wait }
+        if row.isElsewhere { return row.outcome == .done ? .skip : .giveUp }
         guard row.outcome == .done else {
             guard isUnknown(row, job) else { return .fetch }
             return settings.state.resendsUnknown ? .resend : .leave

@@ -39,10 +39,10 @@ final class SendCounter: HTTPMiddleware {
         }
     }
 
-    private let state: TransferState
+    private let state: any RunState
     private let running = Locked<[ObjectIdentifier: Count]>([:])
 
-    init(_ state: TransferState) { self.state = state }
+    init(_ state: any RunState) { self.state = state }
 
     /// Begins to count for a request.
     func begin(_ entry: TransferState.Entry, writesAtOnce: Bool) -> Count {
@@ -62,6 +62,10 @@ final class SendCounter: HTTPMiddleware {
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         guard let count = request.sendCount else { return await next.load(request) }
+        guard state.maySend(count.entry) else {
+            let message = "it is not sent, since the claim of this run has ended: another one may have it"
+            return .failure(HTTPError(.cannotWriteToFile, request: request, message: message, bytesSent: 0))
+        }
         count.send()
         if count.writesAtOnce, let sends = count.take() {
             do throws(DatabaseError) {

@@ -43,7 +43,7 @@ enum Settlement: Sendable {
     /// Decides about a request, whose row must not be `done`.
     ///
     /// - Parameter now: seconds since 1970.
-    fileprivate func change(of entry: TransferState.Entry, now: Double) -> Change {
+    private func change(of entry: TransferState.Entry, now: Double) -> Change {
         guard case .again(let lifetime) = self else { return entry.settled == nil ? .forgotten : .wasForgotten }
         let mayBeDone = entry.begun != nil || entry.outcome == .unknown || entry.settled != nil
         guard mayBeDone else { return .none }
@@ -54,15 +54,45 @@ enum Settlement: Sendable {
     }
 }
 
+extension Settlement {
+    /// A request that was settled.
+    typealias Settled = (entry: TransferState.Entry, change: Change)
+
+    /// Decides about requests.
+    ///
+    /// - Parameters:
+    ///   - ids: the ids of the requests.
+    ///   - found: the requests of the state that have these ids, and perhaps others.
+    ///   - now: seconds since 1970.
+    /// - Returns: the requests in the order of `ids`.
+    /// - Throws: ``UsageError`` where an id is unknown, or its request is done.
+    func settled(
+        _ ids: [String],
+        among found: [String: TransferState.Entry],
+        now: Double
+    ) throws(UsageError) -> [Settled] {
+        var settled: [Settled] = []
+        for id in ids {
+            guard let entry = found[id] else {
+                let advice = "refrain status shows those that are not done"
+                throw UsageError("no request has the id \(Sanitized.text(id)); \(advice)")
+            }
+            if [.done, .forgotten].contains(entry.outcome), entry.settled == nil {
+                let name = "\(id) (\(entry.method) \(Sanitized.text(entry.url))) is done"
+                throw UsageError("\(name); to send it once more, write another line of the list for it")
+            }
+            settled.append((entry, change(of: entry, now: now)))
+        }
+        return settled
+    }
+}
+
 extension TransferState.Entry {
     /// A short name of the request in its state, for the command line.
     var id: String { String(SHA256.hex(of: Array(identity.utf8)).prefix(12)) }
 }
 
 extension TransferState {
-    /// A request that was settled.
-    typealias Settled = (entry: Entry, change: Settlement.Change)
-
     /// Settles requests, all of them or, on an error, none.
     ///
     /// - Parameters:
@@ -70,8 +100,8 @@ extension TransferState {
     ///   - now: seconds since 1970.
     /// - Returns: the requests in the order of `ids`.
     /// - Throws: ``UsageError`` where an id is unknown, or its request is done.
-    func settle(_ ids: [String], as settlement: Settlement, now: Double) throws(UsageError) -> [Settled] {
-        let result: Result<[Settled], UsageError> = database.withLock { box in
+    func settle(_ ids: [String], as settlement: Settlement, now: Double) throws(UsageError) -> [Settlement.Settled] {
+        let result: Result<[Settlement.Settled], UsageError> = database.withLock { box in
             do throws(DatabaseError) {
                 return try settle(ids, settlement, now, box.database)
             } catch {
@@ -87,7 +117,7 @@ extension TransferState {
         _ settlement: Settlement,
         _ now: Double,
         _ database: Database
-    ) throws(DatabaseError) -> Result<[Settled], UsageError> {
+    ) throws(DatabaseError) -> Result<[Settlement.Settled], UsageError> {
         let wanted = Set(ids)
         var found: [String: Entry] = [:]
         try database.prepare("SELECT \(Self.columns) FROM requests").run { row in
@@ -95,17 +125,11 @@ extension TransferState {
             let id = entry.id
             if wanted.contains(id) { found[id] = entry }
         }
-        var settled: [Settled] = []
-        for id in ids {
-            guard let entry = found[id] else {
-                let advice = "refrain status shows those that are not done"
-                return .failure(UsageError("no request has the id \(Sanitized.text(id)); \(advice)"))
-            }
-            if entry.outcome == .done, entry.settled == nil {
-                let name = "\(id) (\(entry.method) \(Sanitized.text(entry.url))) is done"
-                return .failure(UsageError("\(name); to send it once more, write another line of the list for it"))
-            }
-            settled.append((entry, settlement.change(of: entry, now: now)))
+        let settled: [Settlement.Settled]
+        do throws(UsageError) {
+            settled = try settlement.settled(ids, among: found, now: now)
+        } catch {
+            return .failure(error)
         }
         try database.run("PRAGMA synchronous = FULL; BEGIN IMMEDIATE")
         let again = try database.prepare(

@@ -48,6 +48,12 @@ final class TransferState: Sendable {
         var ended: Double?
         /// When it was settled by hand, in seconds since 1970; nil: it was not.
         var settled: Double?
+        /// Its row in a shared state.
+        var row: Int64?
+        /// The other run that has it, as `HOST/PID`; only in a shared state.
+        var owner: String?
+        /// Whether another run has done it, or has tried it since this run began; only in a shared state.
+        var isElsewhere = false
         /// The part of ``PlannedRequests`` that contains the request; nil: it has a row.
         var part: Int64?
     }
@@ -338,18 +344,21 @@ final class TransferState: Sendable {
             let names = Self.names(of: entry, list, foldsNames)
             let key = Database.Value.optional(entry.key)
             if let old = entry.oldIdentity { try adopt.run([names[0], .text(old)]) }
-            try insert.run(names + [key])
-            if database.lastChanges > 0 {
-                rows.append(entry)
-                continue
-            }
-            // It was there before, or a row of another request has its file.
             var (known, hasFile, isListed): (Entry?, Bool, Bool) = (nil, false, true)
+            // First, since most requests of a list that is run again were there before.
             try select.run([.text(entry.identity)]) { row in
                 known = Self.entry(row)
                 hasFile = row.text(14) != nil
                 isListed = list == nil || row.text(15) == list
             }
+            if known == nil {
+                try insert.run(names + [key])
+                if database.lastChanges > 0 {
+                    rows.append(entry)
+                    continue
+                }
+            }
+            // It was there before, or a row of another request has its file.
             if !isListed { try enlist.run([.optional(list), names[0]]) }
             if known == nil {
                 if try release(names[4], for: entry, isAbsent: isAbsent(index), box) {

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Refrain
+internal import RefrainQueue
+
+/// Where a run keeps what becomes of its requests: a file of its own, or a database that it shares with other runs.
+protocol RunState: Sendable {
+    typealias Entry = TransferState.Entry
+
+    /// Writes the rows that are missing, and returns those that were there before.
+    ///
+    /// - Parameters:
+    ///   - isDurable: whether the rows are on the disk when this returns; keys must be.
+    ///   - isAbsent: whether there is no file of the entry at an index, so that it may have the name of a failed one.
+    /// - Returns: for each entry the row, or nil where its file belongs to another request.
+    func register(_ entries: [Entry], isDurable: Bool, isAbsent: (Int) -> Bool) throws(DatabaseError) -> [Entry?]
+    /// Takes requests that this run is to send or to change; false for each that another run has taken meanwhile.
+    func claim(_ entries: [Entry]) throws(DatabaseError) -> [Bool]
+    /// Whether a request that was claimed may still be sent.
+    func maySend(_ entry: Entry) -> Bool
+    /// Notes that a request is about to be sent, with its key, and counts the send; all are on the disk when this
+    /// returns.
+    ///
+    /// - Parameter begun: when it was first sent, in seconds since 1970.
+    func begin(_ entry: Entry, at begun: Double) throws(DatabaseError)
+    /// Writes outcomes; the attempts are added to those of earlier runs.
+    func note(_ entries: [Entry]) throws(DatabaseError)
+    /// Adds sends of requests that are under way to the attempts of their rows.
+    func add(_ sends: [SendCounter.Sends]) throws(DatabaseError)
+    /// Notes whether all requests of a list are in the state.
+    func note(list name: String, isRead: Bool) throws(DatabaseError)
+    /// Removes the unfinished requests of earlier runs of the list that are not in it any more.
+    ///
+    /// - Returns: their number, and the files that they alone would have written, relative to the output folder.
+    func forgetLeftovers() throws(DatabaseError) -> (count: Int, files: [String])
+    /// Ends the use of the state by this run.
+    func finish() throws(DatabaseError)
+    /// Removes a state that did not exist before.
+    func withdraw()
+}
+
+extension RunState {
+    // What a run has alone is its own.
+    func claim(_ entries: [Entry]) -> [Bool] { entries.map { _ in true } }
+    func maySend(_ entry: Entry) -> Bool { true }
+}
+
+extension TransferState: RunState {}
+
+/// The place of a state that several machines share: `postgres://…`.
+struct SharedStateLocation: Sendable {
+    /// The URL, which may have a password.
+    let url: String
+    /// The name of the queue that the requests are kept in.
+    let queue: String
+    /// How long a claim lasts that its run does not renew.
+    let lease: Duration
+
+    /// Whether the operand of `--state`, `status`, `retry` or `forget` is a database.
+    static func isDatabase(_ text: String) -> Bool {
+        ["postgres://", "postgresql://"].contains { text.lowercased().hasPrefix($0) }
+    }
+
+    /// Reads a place; nil: the text is none.
+    ///
+    /// - Throws: ``UsageError`` where `--queue` has no effect, or this program cannot use a database.
+    init?(_ text: String?, _ arguments: Arguments) throws(UsageError) {
+        let name = arguments.last(.queue)
+        guard let text, Self.isDatabase(text) else {
+            for option in [OptionName.queue, .lease] where arguments.has(option) {
+                throw UsageError("--\(option.rawValue) is for a state in a database, such as postgres://HOST/NAME")
+            }
+            return nil
+        }
+        guard name?.isEmpty != true, (name ?? "").utf8.count <= 900, !(name ?? "").utf8.contains(0) else {
+            throw UsageError("--queue: the name has no text, or is too long")
+        }
+        let lease = try arguments.duration(.lease) ?? .seconds(30)
+        guard (.seconds(1) ... .seconds(86_400)).contains(lease) else {
+            throw .badValue(arguments.last(.lease) ?? "", of: "--lease", "is not a time from 1s to 1d")
+        }
+        (url, queue, self.lease) = (text, name ?? "default", lease)
+        #if !PostgreSQL
+        throw UsageError(
+            "\(SanitizedURL.text(text)): this refrain was built without PostgreSQL; the Debian package has it, and so has "
+                + "what swift build --traits PostgreSQL makes"
+        )
+        #endif
+    }
+
+    /// The place for messages, without the password.
+    var shown: String { Sanitized.text(SanitizedURL.text(url)) }
+
+    /// The words that name the place on a command line.
+    var words: String {
+        let place = ShellText.quoted(SanitizedURL.text(url))
+        return queue == "default" ? place : "\(place) --queue \(ShellText.quoted(queue))"
+    }
+}

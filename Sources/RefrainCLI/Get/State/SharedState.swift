@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#if PostgreSQL
+internal import Refrain
+internal import RefrainQueue
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// The outcomes of requests in PostgreSQL, for runs on any number of machines, with the same list or different ones.
+///
+/// A run claims what it is about to send. What another run has claimed waits, until that one has written a result or
+/// its lease has ended: then it is done, or claimed here.
+final class SharedState: RunState {
+    private struct Box: @unchecked Sendable {
+        // @unchecked Sendable: used only with the lock held.
+        let requests: SharedRequests
+        /// The rows of the requests of this run, as they were read last.
+        var rows: [Int64: SharedRequests.Row] = [:]
+        /// The requests that own the files of this run.
+        var owners: [String: String] = [:]
+    }
+
+    private let box: Locked<Box>
+    private let claims: SharedRequests.Claims
+    private let renewal: SharedRequests.Renewal
+    private let location: SharedStateLocation
+    /// This machine and output folder, which a file that was brought is looked for in; nil: there is no folder.
+    private let place: String?
+
+    /// Connects.
+    ///
+    /// - Parameter folder: the folder of the files, if there is one.
+    init(_ location: SharedStateLocation, folder: String? = nil) throws(UsageError) {
+        self.location = location
+        do throws(QueueError) {
+            let requests = try SharedRequests(location.url, name: location.queue, lease: location.lease)
+            claims = requests.claims
+            let interval = requests.renewalInterval
+            let box = Locked(Box(requests: requests))
+            self.box = box
+            // A failure is told by the writes, and by what is not sent once the lease is over.
+            renewal = SharedRequests.Renewal(every: interval) { box.withLock { try? $0.requests.renew() } }
+        } catch {
+            throw UsageError("--state: \(error)")
+        }
+        place = folder.map { "\(Self.hostName):\(Directory.identity(of: $0))" }
+    }
+
+    private static let hostName: String = {
+        var name = [CChar](repeating: 0, count: 256)
+        gethostname(&name, name.count - 1)
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }()
+
+    private func access<Value>(_ body: (inout Box) throws(QueueError) -> Value) throws(DatabaseError) -> Value {
+        let result: Result<Value, QueueError> = box.withLock { box in
+            do throws(QueueError) { return .success(try body(&box)) } catch { return .failure(error) }
+        }
+        do throws(QueueError) {
+            return try result.get()
+        } catch {
+            throw DatabaseError("\(error)")
+        }
+    }
+
+    // MARK: The run
+
+    func register(_ entries: [Entry], isDurable: Bool, isAbsent: (Int) -> Bool) throws(DatabaseError) -> [Entry?] {
+        try access { box throws(QueueError) in
+            let new = entries.map { entry in
+                SharedRequests.New(name: entry.identity, title: "\(entry.method) \(entry.url)", key: entry.key)
+            }
+            let rows = try abandoned(try box.requests.register(new), box.requests)
+            return zip(entries, rows).map { wanted, row in
+                box.rows[row.id] = row
+                if let name = wanted.name {
+                    let owner = box.owners[OutputNaming.folded(name)] ?? wanted.identity
+                    box.owners[OutputNaming.folded(name)] = owner
+                    guard owner == wanted.identity else { return nil }
+                }
+                var entry = entry(row)
+                entry.name = wanted.name
+                return entry
+            }
+        }
+    }
+
+    /// Ends requests whose senders have ended before they wrote a result, one after the other.
+    private func abandoned(
+        _ rows: [SharedRequests.Row],
+        _ requests: SharedRequests
+    ) throws(QueueError) -> [SharedRequests.Row] {
+        var rows = rows
+        for index in rows.indices {
+            let row = rows[index]
+            guard row.outcome == .claimed, row.owner == nil, row.claims >= SharedRequests.maxClaims,
+                try requests.claim([row]) == [true]
+            else { continue }
+            let error = "abandoned: \(row.claims) runs ended before they wrote a result"
+            let result = SharedRequests.Outcome(
+                id: row.id,
+                outcome: row.age == nil ? .failed : .unknown,
+                attempts: 0,
+                status: nil,
+                error: error,
+                detail: nil,
+                hasBegun: true
+            )
+            _ = try requests.finish([result])
+            (rows[index].outcome, rows[index].error, rows[index].isRecent) = (result.outcome, error, true)
+        }
+        return rows
+    }
+
+    private func entry(_ row: SharedRequests.Row) -> Entry {
+        let words = row.title.split(separator: " ", maxSplits: 1)
+        var entry = Entry(
+            identity: row.name,
+            url: words.count > 1 ? String(words[1]) : "",
+            method: words.first.map(String.init) ?? ""
+        )
+        entry.row = row.id
+        let detail = row.detail.flatMap { try? JSONNode.parse(Array($0.utf8)) }
+        entry.outcome =
+            switch row.outcome {
+            case .ready, .claimed: .pending
+            case .done: .done
+            case .failed: .failed
+            case .unknown: .unknown
+            }
+        entry.status = row.status
+        entry.validator = detail?["validator"]?.text
+        if case .number(let bytes)? = detail?["bytes"]?.value { entry.bytes = Int64(exactly: bytes) ?? 0 }
+        entry.name = detail?["file"]?.text
+        entry.attempts = row.attempts
+        entry.key = row.key
+        entry.error = row.error
+        entry.begun = row.age.map { WallClock.Instant.now.sinceEpoch.inSeconds - $0.inSeconds }
+        entry.ended = row.outcome == .ready || row.outcome == .claimed ? nil : Double(row.changed) / 1000
+        if detail?["forgotten"] != nil { entry.settled = entry.ended }
+        entry.owner = row.owner
+        entry.isElsewhere =
+            switch row.outcome {
+            case .done: place == nil || detail?["place"]?.text != place
+            case .failed: row.isRecent
+            default: false
+            }
+        return entry
+    }
+
+    func claim(_ entries: [Entry]) throws(DatabaseError) -> [Bool] {
+        try access { box throws(QueueError) in
+            try box.requests.claim(entries.compactMap { $0.row.flatMap { box.rows[$0] } })
+        }
+    }
+
+    func maySend(_ entry: Entry) -> Bool { entry.row.map(claims.mayStillSend) ?? false }
+
+    func begin(_ entry: Entry, at begun: Double) throws(DatabaseError) {
+        let age = Duration.seconds(max(0, WallClock.Instant.now.sinceEpoch.inSeconds - begun))
+        let isOwned = try access { box throws(QueueError) in
+            guard let row = entry.row else { return false }
+            return try box.requests.begin(row, age: age, key: entry.key)
+        }
+        guard isOwned else { throw Self.taken }
+    }
+
+    func note(_ entries: [Entry]) throws(DatabaseError) {
+        let lost = try access { box throws(QueueError) in
+            let results = entries.compactMap { entry in entry.row.map { outcome(of: entry, $0) } }
+            return try zip(entries, box.requests.finish(results)).filter { !$1 }.map { $0.0 }
+        }
+        guard let first = lost.first else { return }
+        let others = lost.count > 1 ? ", and of \(lost.count - 1) more" : ""
+        throw DatabaseError(
+            "the result of \(first.method) \(first.url)\(others) is not kept: the database was out of reach for longer than "
+                + "\(DurationText.plain(location.lease)), and another run may have taken the request"
+        )
+    }
+
+    private func outcome(of entry: Entry, _ id: Int64) -> SharedRequests.Outcome {
+        var members: [(String, JSON)] = [("bytes", .integer(entry.bytes))]
+        if let name = entry.name { members.append(("file", .string(name))) }
+        if let validator = entry.validator { members.append(("validator", .string(validator))) }
+        if let place { members.append(("place", .string(place))) }
+        let outcome: RequestQueue.Item.Outcome =
+            switch entry.outcome {
+            case .pending, .begun: .ready
+            case .done, .forgotten: .done
+            case .failed, .partial: .failed
+            case .unknown: .unknown
+            }
+        return SharedRequests.Outcome(
+            id: id,
+            outcome: outcome,
+            attempts: entry.attempts,
+            status: entry.status,
+            error: entry.error,
+            detail: JSON.object(members).text,
+            hasBegun: entry.begun != nil
+        )
+    }
+
+    func add(_ sends: [SendCounter.Sends]) throws(DatabaseError) {
+        let areOwned = try access { box throws(QueueError) in
+            try box.requests.count(sends.compactMap { entry, count in entry.row.map { ($0, count) } })
+        }
+        // The send of an order is counted alone, just before it.
+        if areOwned == [false] { throw Self.taken }
+    }
+
+    private static let taken = DatabaseError("another run has taken it, since the claim of this one had ended")
+
+    // Other lists may have the same requests.
+    func note(list name: String, isRead: Bool) {}
+    func forgetLeftovers() -> (count: Int, files: [String]) { (0, []) }
+
+    func finish() throws(DatabaseError) {
+        renewal.cancel()
+        try access { box throws(QueueError) in try box.requests.release() }
+    }
+
+    func withdraw() { try? finish() }
+
+    // MARK: Reading and settling
+
+    /// All requests of the queue.
+    func entries() throws(DatabaseError) -> [Entry] {
+        try access { box throws(QueueError) in
+            try box.requests.all().map { row in
+                var entry = entry(row)
+                if entry.settled != nil { entry.outcome = .forgotten }
+                if entry.outcome == .pending, entry.begun != nil {
+                    entry.outcome = entry.key == nil && entry.owner == nil ? .unknown : .begun
+                }
+                return entry
+            }
+        }
+    }
+
+    /// Settles requests, all of them or, on an error, none.
+    ///
+    /// - Parameter now: seconds since 1970.
+    /// - Throws: ``UsageError`` where an id is unknown, or its request is done or with a run.
+    func settle(_ ids: [String], as settlement: Settlement, now: Double) throws(UsageError) -> [Settlement.Settled] {
+        let rows: [SharedRequests.Row]
+        do throws(DatabaseError) {
+            rows = try access { box throws(QueueError) in try box.requests.all() }
+        } catch {
+            throw UsageError("\(error)")
+        }
+        let found = Dictionary(rows.map { (entry($0).id, $0) }) { first, _ in first }
+        let settled = try settlement.settled(ids, among: found.mapValues(entry), now: now)
+        var (changed, isAgain): ([SharedRequests.Row], [Bool]) = ([], [])
+        for (entry, change) in settled {
+            guard let row = found[entry.id] else { continue }
+            guard row.owner == nil else {
+                let name = "\(entry.id) (\(entry.method) \(Sanitized.text(entry.url)))"
+                throw UsageError("\(name) is with the run \(row.owner ?? ""); wait for that to end")
+            }
+            switch change {
+            case .again, .newKey: (changed, isAgain) = (changed + [row], isAgain + [true])
+            case .forgotten: (changed, isAgain) = (changed + [row], isAgain + [false])
+            case .none, .sameKey, .wasForgotten: break
+            }
+        }
+        do throws(DatabaseError) {
+            let detail = JSON.object([("forgotten", .rounded(now, places: 3))]).text
+            try access { [changed, isAgain] box throws(QueueError) in
+                try box.requests.settle(changed, isAgain: isAgain, detail: detail)
+            }
+        } catch {
+            throw UsageError("\(error)")
+        }
+        return settled
+    }
+}
+#endif

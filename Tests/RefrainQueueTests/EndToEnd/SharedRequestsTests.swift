@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#if PostgreSQL
+import RefrainCore
+import RefrainTesting
+import TestSupport
+import Testing
+
+@testable import RefrainQueue
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+@Suite(
+    "Lists that several machines share",
+    .serialized,
+    .enabled(if: PostgresServer.programs != nil, "PostgreSQL is not installed"),
+    .timeLimit(.minutes(10))
+)
+struct SharedRequestsTests {
+    private static func run(_ server: PostgresServer, lease: Duration = .seconds(30)) throws -> SharedRequests {
+        try SharedRequests(server.location, name: "l", lease: lease)
+    }
+
+    private static func new(_ count: Int) -> [SharedRequests.New] {
+        (0..<count).map { SharedRequests.New(name: "n\($0)", title: "POST https://example.com/\($0)", key: "k\($0)") }
+    }
+
+    private static func result(
+        _ row: SharedRequests.Row,
+        _ outcome: RequestQueue.Item.Outcome = .done
+    ) -> SharedRequests.Outcome {
+        SharedRequests.Outcome(
+            id: row.id,
+            outcome: outcome,
+            attempts: 1,
+            status: 200,
+            error: "a\"b\0",
+            detail: "{}",
+            hasBegun: true
+        )
+    }
+
+    @Test("R37: one run has a request, and whoever has lost it writes nothing, sends nothing and gives nothing back")
+    func claims() throws {
+        let server = try PostgresServer()
+        let (a, b) = (try Self.run(server, lease: .seconds(1)), try Self.run(server, lease: .seconds(1)))
+        let rows = try a.register(Self.new(3))
+        #expect(rows.map(\.name) == ["n0", "n1", "n2"] && rows.map(\.key) == ["k0", "k1", "k2"])
+        let same = try b.register(Self.new(3))
+        #expect(same.map(\.id) == rows.map(\.id) && same.allSatisfy { $0.owner == nil && $0.outcome == .ready })
+        #expect(try a.claim(rows) == [true, true, true])
+        #expect(try b.claim(same) == [false, false, false])
+        let held = try b.register(Self.new(3))
+        #expect(held.allSatisfy { $0.owner?.hasSuffix("/\(getpid())") == true && $0.claims == 1 })
+        #expect(try b.claim(held) == [false, false, false])
+        #expect(try b.begin(rows[0].id, age: .zero, key: "other") == false)
+        #expect(try a.begin(rows[0].id, age: .zero, key: "k0") && a.claims.mayStillSend(rows[0].id))
+        #expect(try b.finish([Self.result(rows[0])]) == [false])
+        // The lease ends: the other run takes what is left, with the time at which it was first sent.
+        #expect(try a.finish([Self.result(rows[2])]) == [true])
+        poll(nil, 0, 1100)
+        #expect(!a.claims.mayStillSend(rows[0].id))
+        let free = try b.register(Self.new(3))
+        #expect(free.map(\.owner) == [nil, nil, nil] && free.map { $0.age == nil } == [false, true, true])
+        #expect(free[2].outcome == .done && free[2].error == "a\"b" && free[2].detail == "{}" && free[2].isRecent)
+        #expect(try b.claim(Array(free[..<2])) == [true, true])
+        // A late renewal does not bring back what another run has.
+        try a.renew()
+        #expect(!a.claims.mayStillSend(rows[0].id) && b.claims.mayStillSend(rows[0].id))
+        #expect(try a.count([(rows[0].id, 1)]) == [false])
+        #expect(try a.finish([Self.result(rows[0], .failed)]) == [false])
+        #expect(try a.begin(rows[1].id, age: .zero, key: nil) == false)
+        try a.release()
+        #expect(try b.finish([Self.result(rows[0]), Self.result(rows[1])]) == [true, true])
+        let all = try b.all()
+        // Three claims that were begun or had results: one send was counted as it began.
+        #expect(all.map(\.outcome) == [.done, .done, .done] && all.map(\.attempts) == [2, 1, 1])
+        // What was read before it changed is not claimed.
+        #expect(try a.claim(Array(free[..<2])) == [false, false])
+    }
+
+    @Test("R37: what a run gives back is another one's at once; what it may have sent waits for the lease")
+    func release() throws {
+        let server = try PostgresServer()
+        let (a, b) = (try Self.run(server), try Self.run(server))
+        let rows = try a.register(Self.new(2))
+        #expect(try a.claim(rows) == [true, true])
+        #expect(try a.begin(rows[0].id, age: .seconds(3), key: "k0"))
+        try a.release()
+        let left = try b.register(Self.new(2))
+        #expect(left.map { $0.owner == nil } == [false, true] && left[1].claims == 0)
+        #expect(try b.claim(left) == [false, true])
+        #expect(left[0].age.map { $0 >= .seconds(3) } == true)
+        // A row that is settled is none that was read before.
+        try #require(try b.finish([Self.result(left[1], .unknown)]) == [true])
+        let unknown = try b.all().filter { $0.outcome == .unknown }
+        #expect(throws: QueueError.self) { try b.settle(left, isAgain: [true, true], detail: nil) }
+        try b.settle(unknown, isAgain: [true], detail: nil)
+        let again = try b.all()[1]
+        #expect(again.outcome == .ready && again.key == nil)
+    }
+
+    @Test("R37: of runs that claim the same requests at the same time, one gets each")
+    func contention() async throws {
+        let server = try PostgresServer()
+        let rows = try Self.run(server).register(Self.new(300))
+        let location = server.location
+        let taken = try await withThrowingTaskGroup(of: [Int64].self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    let run = try SharedRequests(location, name: "l", lease: .seconds(30))
+                    return try (0..<30).flatMap { part -> [Int64] in
+                        let part = Array(rows[(part * 10)..<(part * 10 + 10)])
+                        return try zip(part, run.claim(part)).filter(\.1).map(\.0.id)
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(taken.count == 300 && Set(taken).count == 300)
+    }
+}
+
+/// The command on several machines: processes with folders of their own, counted where the requests arrive.
+@Suite(
+    "refrain get on several machines",
+    .serialized,
+    .enabled(if: PostgresServer.programs != nil, "PostgreSQL is not installed"),
+    .timeLimit(.minutes(10))
+)
+struct SharedListTests {
+    /// Orders of a server that counts them.
+    private final class Orders {
+        let server: FaultServer
+        let arrivals = Locked([String: [String]]())
+
+        init(_ count: Int, delay: Duration) throws {
+            server = try FaultServer()
+            for id in 0..<count {
+                server.on("/\(id)") { [arrivals] request in
+                    arrivals.withLock { $0["\(id)", default: []].append(request.header("Idempotency-Key") ?? "") }
+                    return [.sleep(delay), .respond(.init(200, body: "ok"))]
+                }
+            }
+        }
+
+        deinit { server.stop() }
+
+        var sends: [[String]] { arrivals.withLock { Array($0.values) } }
+    }
+
+    private static func list(_ orders: Orders, _ count: Int, hasKeys: Bool) throws -> ScratchFile {
+        let lines = (0..<count).map { id in
+            let key = hasKeys ? ",\"key\":\"k\(id)\"" : ""
+            return "{\"url\":\"\(orders.server.baseURL)/\(id)\",\"method\":\"POST\",\"body\":\"x\"\(key)}"
+        }
+        return try ScratchFile(lines.joined(separator: "\n") + "\n")
+    }
+
+    private static func start(_ list: ScratchFile, _ server: PostgresServer, _ output: ScratchFile) throws
+        -> HelperProcess
+    {
+        let state = ["--state", server.url, "--lease", "2s", "-j", "2", "-o", "/dev/null"]
+        let words = ["get", "--from", list.path] + state
+        return try HelperProcess(words, program: HelperProcess.command, output: output.path)
+    }
+
+    private static func status(_ server: PostgresServer) async throws -> String {
+        let output = try ScratchFile()
+        _ = try await HelperProcess(["status", server.url], program: HelperProcess.command, output: output.path).end()
+        return output.text
+    }
+
+    @Test("R37: two runs of one list send each request once")
+    func shared() async throws {
+        let (database, orders) = (try PostgresServer(), try Orders(40, delay: .milliseconds(10)))
+        let list = try Self.list(orders, 40, hasKeys: false)
+        let outputs = [try ScratchFile(), try ScratchFile()]
+        let runs = try outputs.map { try Self.start(list, database, $0) }
+        for (run, output) in zip(runs, outputs) { #expect(await run.end() == 0, "\(output.text)") }
+        #expect(orders.sends.count == 40 && orders.sends.allSatisfy { $0.count == 1 })
+        #expect(try await Self.status(database).hasPrefix("40 requests: 40 done"))
+        // A third one has nothing to send.
+        #expect(try await Self.start(list, database, outputs[0]).end() == 0)
+        #expect(orders.sends.allSatisfy { $0.count == 1 })
+    }
+
+    @Test("R37: a run that is killed: with keys all is placed, without them nothing twice", arguments: [true, false])
+    func killed(hasKeys: Bool) async throws {
+        let (database, orders) = (try PostgresServer(), try Orders(30, delay: .milliseconds(50)))
+        let list = try Self.list(orders, 30, hasKeys: hasKeys)
+        let outputs = [try ScratchFile(), try ScratchFile()]
+        let runs = try outputs.map { try Self.start(list, database, $0) }
+        while orders.sends.count < 6 { poll(nil, 0, 5) }
+        runs[0].signal(SIGKILL)
+        _ = await runs[0].end()
+        let status = await runs[1].end()
+        let text = try await Self.status(database)
+        if hasKeys {
+            #expect(status == 0 && text.hasPrefix("30 requests: 30 done"), "\(text)")
+            #expect(orders.sends.count == 30 && orders.sends.allSatisfy { Set($0).count == 1 })
+        } else {
+            let unknown = text.split(separator: "\n").count { $0.contains("  unknown  POST") }
+            #expect(orders.sends.allSatisfy { $0.count == 1 })
+            #expect((status == 0) == (unknown == 0), "\(text)")
+            #expect(text.contains("\(30 - unknown) done") && orders.sends.count >= 30 - unknown, "\(text)")
+        }
+    }
+
+    @Test("R37: a run that was stopped for longer than its lease sends nothing more and changes nothing")
+    func stopped() async throws {
+        let (database, orders) = (try PostgresServer(), try Orders(30, delay: .milliseconds(50)))
+        let list = try Self.list(orders, 30, hasKeys: true)
+        let outputs = [try ScratchFile(), try ScratchFile()]
+        let runs = try outputs.map { try Self.start(list, database, $0) }
+        while orders.sends.count < 6 { poll(nil, 0, 5) }
+        runs[0].signal(SIGSTOP)
+        #expect(await runs[1].end() == 0, "\(outputs[1].text)")
+        let before = orders.sends.flatMap(\.self).count
+        runs[0].signal(SIGCONT)
+        _ = await runs[0].end()
+        #expect(orders.sends.flatMap(\.self).count == before, "\(outputs[0].text)")
+        #expect(orders.sends.allSatisfy { Set($0).count == 1 })
+        #expect(try await Self.status(database).hasPrefix("30 requests: 30 done"))
+    }
+}
+#endif
