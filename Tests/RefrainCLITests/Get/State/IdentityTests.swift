@@ -60,7 +60,19 @@ struct IdentityTests {
             (#"{"sub":"a","exp":1}"#, #"{"sub":"b","exp":1}"#, false),
             (#"{"sub":"a","scope":"read"}"#, #"{"sub":"a","scope":"read write"}"#, false),
             (#"{"iss":"i","sub":"a"}"#, #"{"iss":"j","sub":"a"}"#, false),
+            (#"{"sub":"a","tid":"b"}"#, #"{"sub":"a","tenant":"b"}"#, false),
             (#"{"exp":1}"#, #"{"exp":2}"#, false), (#"{"sub":"a","exp":1"#, #"{"sub":"a","exp":2"#, false),
+            (#"{"sub":"","exp":1}"#, #"{"sub":"","exp":2}"#, false),
+            // In Base64 for URLs these have the letters that the usual one does not have.
+            (#"{"sub":">>>>","exp":1}"#, #"{"sub":">>>>","exp":2}"#, true),
+            (#"{"sub":"????","exp":1}"#, #"{"sub":"????","exp":2}"#, true),
+            (
+                #"{"sub":"a","iat":1,"nbf":1,"auth_time":1,"nonce":"1","at_hash":"1","c_hash":"1","sid":"1","#
+                    + #""session_state":"1","aio":"1","rh":"1","uti":"1","origin_jti":"1","event_id":"1"}"#,
+                #"{"sub":"a","iat":2,"nbf":2,"auth_time":2,"nonce":"2","at_hash":"2","c_hash":"2","sid":"2","#
+                    + #""session_state":"2","aio":"2","rh":"2","uti":"2","origin_jti":"2","event_id":"2"}"#,
+                true
+            ),
         ]
     )
     func renewedToken(first: String, second: String, isSame: Bool) async throws {
@@ -70,12 +82,25 @@ struct IdentityTests {
         #expect(try await get(["--from", list.path, "--bearer", Self.token(first)]).status == 0)
         #expect(try await get(["--from", list.path, "--bearer", Self.token(second)]).status == 0)
         #expect(server.log.count == (isSame ? 1 : 2))
-        for token in [first, second] {
-            let field = "Authorization: Bearer \(Self.token(token))"
+        for (token, scheme) in [(first, "Bearer"), (second, "bearer")] {
+            let field = "Authorization: \(scheme) \(Self.token(token))"
             #expect(try await get(["--from", list.path, "-H", field]).status == 0)
         }
         #expect(server.log.count == (isSame ? 2 : 4))
         folder.remove()
+    }
+
+    @Test("a value that is not a token with a subject counts as it is")
+    func otherValues() {
+        let token = Self.token(#"{"sub":"a","exp":1}"#)
+        let parts = token.split(separator: ".")
+        #expect(Credentials.identity(ofAuthorization: "Bearer " + token) == #"token sub="a""#)
+        for value in [
+            "Basic \(token)", "Bearer \(token) x", "Bearer", "", "Bearer \(parts[0]).\(parts[1])", "Bearer \(token).x",
+            "Bearer " + Self.token(#"{"sub":1,"exp":1}"#), "Bearer " + Self.token(#"["sub"]"#), "Bearer a.b.c",
+        ] {
+            #expect(Credentials.identity(ofAuthorization: value) == value)
+        }
     }
 
     @Test("the password of a user, a condition and the boundary of a form change no request")

@@ -161,4 +161,82 @@ struct SettlementTests {
         _ = await running.end()
         remove()
     }
+
+    /// A row as it was, the decision about it, and what is left of it.
+    struct Decided: Sendable, CustomTestStringConvertible {
+        var outcome = TransferState.Outcome.pending
+        /// How many seconds ago it was begun.
+        var age: Double?
+        var key: String?
+        var isForgotten = false
+        let change: Settlement.Change
+        /// Whether the next run sends it as a request that was never begun.
+        var isReset = false
+
+        var testDescription: String {
+            "\(outcome)\(age.map { ", begun \($0) s ago" } ?? "")\(key == nil ? "" : ", keyed")"
+                + "\(isForgotten ? ", forgotten" : ""): \(change)"
+        }
+    }
+
+    @Test(
+        "R5: what becomes of a request that is sent again depends on what the server may know of it",
+        arguments: [
+            Decided(change: .none), Decided(key: "k", change: .none),
+            Decided(age: 10, change: .again, isReset: true), Decided(age: 10, key: "k", change: .sameKey),
+            Decided(age: 99, key: "k", change: .sameKey), Decided(age: 100, key: "k", change: .newKey, isReset: true),
+            // The clock was set back.
+            Decided(age: -10, key: "k", change: .newKey, isReset: true),
+            Decided(outcome: .unknown, change: .again, isReset: true),
+            Decided(outcome: .unknown, age: 10, key: "k", change: .newKey, isReset: true),
+            Decided(outcome: .done, isForgotten: true, change: .again, isReset: true),
+            Decided(outcome: .done, age: 10, key: "k", isForgotten: true, change: .newKey, isReset: true),
+        ]
+    )
+    func again(decided: Decided) throws {
+        let now = 1_000_000.0
+        let (opened, entry) = try row(decided, now: now)
+        let settled = try opened.settle([entry.id], as: .again(keyLifetime: .seconds(100)), now: now)
+        #expect(settled.map(\.change) == [decided.change])
+        let left = try row(of: opened)
+        #expect(left.key == (decided.isReset ? nil : decided.key) && left.settled == nil)
+        #expect(left.begun == (decided.isReset ? nil : decided.age.map { now - $0 }))
+        #expect(left.outcome == (left.begun == nil ? .pending : .begun))
+        remove()
+    }
+
+    @Test(
+        "a request that is forgotten has the time of it, and keeps the first one",
+        arguments: [
+            Decided(age: 10, key: "k", change: .forgotten), Decided(outcome: .unknown, change: .forgotten),
+            Decided(change: .forgotten), Decided(outcome: .done, isForgotten: true, change: .wasForgotten),
+        ]
+    )
+    func forget(decided: Decided) throws {
+        let now = 1_000_000.0
+        let (opened, entry) = try row(decided, now: now)
+        #expect(try opened.settle([entry.id], as: .forget, now: now).map(\.change) == [decided.change])
+        let left = try row(of: opened)
+        #expect(left.outcome == .forgotten && left.settled == (decided.isForgotten ? now - 5 : now))
+        remove()
+    }
+
+    private func row(_ decided: Decided, now: Double) throws -> (TransferState, TransferState.Entry) {
+        let opened = try TransferState(path: state, option: "--state")
+        var entry = TransferState.Entry(identity: "POST http://h/", url: "http://h/", method: "POST", name: nil)
+        entry.key = decided.key
+        _ = try opened.register([entry], isDurable: true)
+        let begun = decided.age.map { "\(now - $0)" } ?? "NULL"
+        try Database(path: state).run(
+            "UPDATE requests SET outcome = '\(decided.outcome.rawValue)', begun = \(begun), "
+                + "settled = \(decided.isForgotten ? "\(now - 5)" : "NULL")"
+        )
+        return (opened, entry)
+    }
+
+    /// The row as a reader is told of it after the run.
+    private func row(of opened: consuming TransferState) throws -> TransferState.Entry {
+        _ = consume opened
+        return try #require(try TransferState.read(state).entries.first)
+    }
 }

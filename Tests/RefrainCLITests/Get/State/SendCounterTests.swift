@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import RefrainCore
+import RefrainHTTP
+import RefrainQueue
+import RefrainTesting
+import Testing
+
+@testable import RefrainCLI
+
+@Suite("Counting the sends of a run")
+struct SendCounterTests {
+    private let file: ScratchFile
+    private let state: TransferState
+    private let counter: SendCounter
+    private let entry = TransferState.Entry(identity: "POST http://h/", url: "http://h/", method: "POST", name: nil)
+
+    init() throws {
+        file = try ScratchFile()
+        let state = try TransferState(path: file.path, option: "--state")
+        self.state = state
+        _ = try state.register([entry], isDurable: true)
+        counter = SendCounter(state)
+    }
+
+    /// Notes how many sends the state has when a request leaves.
+    private final class Recorder: HTTPLoader {
+        let path: String
+        let counts = Locked<[Int]>([])
+
+        init(_ path: String) { self.path = path }
+
+        func load(_ request: HTTPRequest) async -> HTTPResult {
+            let attempts = (try? TransferState.read(path).entries.first?.attempts) ?? -1
+            counts.withLock { $0.append(attempts) }
+            return .failure(HTTPError(.networkConnectionLost, request: request))
+        }
+
+        func reset() async {}
+    }
+
+    private func request(_ count: SendCounter.Count?) throws -> HTTPRequest {
+        var request = try HTTPRequest("http://h/", method: .post)
+        request.sendCount = count
+        return request
+    }
+
+    private func remove() {
+        for ending in ["", "-wal", "-shm", "-lock"] { ScratchFile.at(file.path + ending).remove() }
+    }
+
+    @Test("R5: a send of a request that must not be done twice is in the state before the request leaves")
+    func atOnce() async throws {
+        let count = counter.begin(entry, writesAtOnce: true)
+        let recorder = Recorder(file.path)
+        for _ in 1...3 { _ = await counter.load(try request(count), next: recorder) }
+        #expect(recorder.counts.withLock { $0 } == [1, 2, 3])
+        #expect(counter.take().isEmpty)
+        #expect(counter.end(count) == 3)
+        remove()
+    }
+
+    @Test("the sends of other requests are taken once, each of them")
+    func taken() async throws {
+        let count = counter.begin(entry, writesAtOnce: false)
+        let recorder = Recorder(file.path)
+        #expect(counter.take().isEmpty)
+        for _ in 1...2 { _ = await counter.load(try request(count), next: recorder) }
+        #expect(recorder.counts.withLock { $0 } == [0, 0])
+        let taken = counter.take()
+        #expect(taken.map(\.count) == [2] && taken.map(\.entry.identity) == [entry.identity])
+        #expect(counter.take().isEmpty)
+        _ = await counter.load(try request(count), next: recorder)
+        // Those that were not taken are in the row that the end writes.
+        #expect(counter.end(count) == 2 && counter.take().isEmpty)
+        remove()
+    }
+
+    @Test("a first send that the state has counted before is not counted again", arguments: [false, true])
+    func first(isTakenBefore: Bool) async throws {
+        try state.begin(entry, at: 1_000_000)
+        let count = counter.begin(entry, writesAtOnce: true)
+        count.noteFirst()
+        // The rows of other requests may be written before the request is sent.
+        if isTakenBefore { #expect(counter.take().isEmpty) }
+        let recorder = Recorder(file.path)
+        for _ in 1...2 { _ = await counter.load(try request(count), next: recorder) }
+        #expect(recorder.counts.withLock { $0 } == [1, 2])
+        #expect(counter.end(count) == 2)
+        remove()
+    }
+
+    @Test("R5: a request that must not be done twice is not sent where its send cannot be written")
+    func unwritable() async throws {
+        let recorder = Recorder(file.path)
+        try Database(path: file.path).run("DROP TABLE requests")
+        let kept = await counter.load(try request(counter.begin(entry, writesAtOnce: true)), next: recorder)
+        guard case .failure(let error) = kept else { return #expect(Bool(false), "it was sent") }
+        #expect(error.code == .cannotWriteToFile && error.bytesSent == 0)
+        #expect(recorder.counts.withLock { $0.isEmpty })
+        // Others are sent all the same, and so is one without a row.
+        for count in [counter.begin(entry, writesAtOnce: false), nil] {
+            _ = await counter.load(try request(count), next: recorder)
+        }
+        #expect(recorder.counts.withLock { $0.count } == 2)
+        remove()
+    }
+}
