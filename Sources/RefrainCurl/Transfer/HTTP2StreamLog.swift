@@ -18,7 +18,8 @@ struct HTTP2StreamLog {
     private var isOver = false
     /// Whether the request is to be sent over HTTP/1.1 (RFC 9113 §7).
     private(set) var wantsHTTP1 = false
-    /// Whether libcurl has dropped a response that arrived before the request was sent completely (RFC 9113 §8.1).
+    /// Whether libcurl has dropped a response, or the end of one, that arrived before the request was sent completely
+    /// (RFC 9113 §8.1).
     ///
     /// libcurl 7.88 does if the reset of the stream arrives together with the response.
     private(set) var answerWasDropped = false
@@ -55,7 +56,7 @@ struct HTTP2StreamLog {
     }
 
     /// Records that libcurl would have sent more of the request on a stream that the server has ended without an error,
-    /// although no response was delivered.
+    /// although no response was delivered, or none that is known to be complete.
     ///
     /// Over HTTP/1.1 libcurl does not drop the response.
     mutating func noteEnd(_ line: UnsafeRawBufferPointer) {

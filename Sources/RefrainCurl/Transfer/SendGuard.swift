@@ -122,7 +122,7 @@ struct SendGuard {
         if let last = stream.read(line) { connection?.lastProcessed = last }
     }
 
-    /// Reads a line about the end of the stream, before which no response was delivered.
+    /// Reads a line about the end of the stream, before which no complete response was delivered.
     mutating func readEndOfStream(_ line: UnsafeRawBufferPointer) { stream.noteEnd(line) }
 
     /// Records and returns whether nghttp2 rejects further data on the connection.

@@ -634,8 +634,11 @@ final class Transfer: @unchecked Sendable {
             return "the connection was lost before an answer came"
         }
         if sending.stream.answerWasDropped {
-            return "the server answered before it had the whole request, and libcurl has dropped the answer; "
-                + "over HTTP/1.1 it is read"
+            return response.head.isComplete
+                ? "the server answered before it had the whole request, and libcurl may have dropped the end of the "
+                    + "answer; over HTTP/1.1 it is read"
+                : "the server answered before it had the whole request, and libcurl has dropped the answer; "
+                    + "over HTTP/1.1 it is read"
         }
         if result == CURLE_COULDNT_RESOLVE_HOST, connecting.isNameServerSilent {
             return "no name server has answered whether there is the host \(nameToLookUp ?? "")"
@@ -703,7 +706,8 @@ final class Transfer: @unchecked Sendable {
             }
             sending.readStream(line)
         case UInt8(ascii: "s"):
-            if !response.head.hasBegun { sending.readEndOfStream(line) }
+            // What came together with the reset is lost in libcurl (7.88), and without a length the end is unknown.
+            if !response.head.hasBegun || !response.isWhole { sending.readEndOfStream(line) }
         case UInt8(ascii: " "): readKey(line)
         // Before 7.78.
         case UInt8(ascii: "\t"): readKey(UnsafeRawBufferPointer(rebasing: line.dropFirst()))

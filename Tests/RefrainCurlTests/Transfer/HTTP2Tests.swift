@@ -411,6 +411,62 @@ struct HTTP2Tests {
         ]
     }
 
+    /// Answers each request over HTTP/2 before it has its body, and each over HTTP/1.1 after that.
+    private func serveEarly(_ followed: Followed, bodySize: Int, _ streams: Counter) throws -> (TLSFixture, RawServer) {
+        let server = RawServer { connection in
+            guard let start = connection.read(3) else { return }
+            guard start == Array("PRI".utf8) else {
+                guard connection.readHead() != nil, connection.read(bodySize) != nil else { return }
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody")
+                return
+            }
+            guard connection.read(21) != nil else { return }
+            connection.write([0, 0, 0, 4, 0, 0, 0, 0, 0])
+            while let (type, _, stream) = connection.readFrame() {
+                guard type == 1 else { continue }
+                streams.add(1)
+                let block: [UInt8] = [0x88] + (followed.length ? [0x0f, 0x0d, 1, 0x34] : [])
+                let head = [0, 0, UInt8(block.count), 1, 4] + stream + block
+                let body = [0, 0, 4, 0, 1] + stream + Array("body".utf8)
+                let reset: [UInt8] = [0, 0, 4, 3, 0] + stream + [0, 0, 0, 0]
+                // The window of the stream is used up by then.
+                usleep(50_000)
+                if followed.headApart { connection.write(head) }
+                if followed.headApart { usleep(50_000) }
+                connection.write((followed.headApart ? [] : head) + body + (followed.resetApart ? [] : reset))
+                if followed.resetApart { usleep(50_000) }
+                if followed.resetApart { connection.write(reset) }
+            }
+        }
+        return (try TLSFixture(upstreamPort: server.port, alpn: ["h2", "http/1.1"]), server)
+    }
+
+    @Test(
+        "R10: the same while the body of the request is being sent: what libcurl may have lost is read over HTTP/1.1",
+        arguments: Followed.all
+    )
+    func followedByResetWhileSending(followed: Followed) async throws {
+        let size = 100_000
+        let body = HTTPBody.bytes([UInt8](repeating: 1, count: size))
+        let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 5))
+        // A request that may be repeated ends with the whole response.
+        let (fixture, server) = try serveEarly(followed, bodySize: size, Counter())
+        defer { withExtendedLifetime(server) { fixture.stop() } }
+        let put = try HTTPRequest(fixture.baseURL + "/", method: .put, body: body)
+        let response = try await (Retry(policy, budgets: nil) --> loader(trusting: fixture)).response(for: put)
+        #expect(try await response.body.collect() == Array("body".utf8))
+        // Another one is sent once, and ends with the whole response or with an error.
+        let streams = Counter()
+        let (other, otherServer) = try serveEarly(followed, bodySize: size, streams)
+        defer { withExtendedLifetime(otherServer) { other.stop() } }
+        let post = try HTTPRequest(other.baseURL + "/", method: .post, body: body)
+        switch await (Retry(policy, budgets: nil) --> (try loader(trusting: other))).load(post) {
+        case .success(let response): #expect(try await response.body.collect() == Array("body".utf8))
+        case .failure(let error): #expect(error.code == .networkConnectionLost && error.attempts.count == 1, "\(error)")
+        }
+        #expect(streams.value == 1)
+    }
+
     @Test(
         "R10: a complete response with RST_STREAM(NO_ERROR) behind it is complete, and never cut short (RFC 9113 §8.1)",
         arguments: Followed.all,
