@@ -52,6 +52,11 @@ struct DryRun {
         if let socket = settings.options.unixSocket { host += ", by the socket \(socket)" }
         lines.append("  host     \(host)")
         for field in request.headers { lines.append("  field    \(field.name): \(SecretFields.shown(field))") }
+        if let type = request.body.contentType, !request.headers.contains("Content-Type"),
+            !settings.template.omittedFields.contains(where: { HTTPHeaders.isSame($0, "Content-Type") })
+        {
+            lines.append("  field    Content-Type: \(type)")
+        }
         if !request.body.isEmpty {
             let size = request.body.length.map { SizeText.short($0) } ?? "of unknown length"
             lines.append("  body     \(size)")

@@ -11,7 +11,8 @@ enum FailureText {
         }
         if let error = outcome.error {
             // Our own reason not to send it says all; the code is for callers of the library.
-            let message = error.message ?? ""
+            var message = error.message ?? ""
+            if let limit = limit(of: error, outcome) { message += (message.isEmpty ? "" : ": ") + limit }
             text += error.code == .callerFailed && !message.isEmpty ? message : error.code.rawValue
             if error.code != .callerFailed, !message.isEmpty { text += " (\(message))" }
             if let date = error.retryAfterDate { text += "; come back at \(HTTPDate.format(date))" }
@@ -32,7 +33,45 @@ enum FailureText {
             if reason == .timeUsedUp { text += ", and the time for attempts is over" }
             text += " [\(reason.rawValue)]"
         }
+        if outcome.attempts.last?.reason == .deadlineExceeded, outcome.error?.code != .deadlineExceeded,
+            let limit = outcome.lastRequest.timeLimits.request
+        {
+            text += ", and there is no time for another attempt: \(limit)"
+        }
+        if let advice = advice(outcome) { text += ": \(advice)" }
         return Sanitized.line(text)
+    }
+
+    /// The option that limits the time that ran out; nil if no time did, or if it is unknown which.
+    private static func limit(of error: HTTPError, _ outcome: FetchOutcome) -> String? {
+        let (request, limits) = (outcome.lastRequest, outcome.lastRequest.timeLimits)
+        if error.code == .deadlineExceeded { return limits.request }
+        guard error.code == .timedOut else { return nil }
+        if let total = request.attemptTimeout, let last = outcome.attempts.last, last.duration >= total {
+            return limits.attempt
+        }
+        if error.bytesSent == 0 { return limits.connect ?? "--connect-timeout allows more" }
+        // An attempt with a limit of its own may be silent for as long.
+        return request.attemptTimeout == nil && !limits.hasMinimumSpeed ? "a longer --timeout allows more" : nil
+    }
+
+    /// What to do about a server that asks for a longer wait than is allowed; nil for any other failure.
+    private static func advice(_ outcome: FetchOutcome) -> String? {
+        guard let date = outcome.retryAfterDate else { return nil }
+        let request = outcome.lastRequest
+        // Servers count in seconds, some of which this request has taken.
+        let end = outcome.began.advanced(by: outcome.elapsed)
+        let seconds = Int64(min(max(end.duration(to: date).inSeconds, 0), 1e9).rounded(.up))
+        var way = "allow more attempts with --attempts or --retry-for"
+        if .seconds(seconds) > request.retryAfterPolicy.cap {
+            let span = seconds > 60 ? "\((seconds + 59) / 60)m" : "\(seconds)s"
+            way = "wait for it with --max-server-delay \(span)"
+        } else if let limit = request.timeLimits.request, let timeout = request.timeout,
+            outcome.elapsed + .seconds(seconds) >= timeout
+        {
+            way = "allow more time than \(limit)"
+        }
+        return "run it again then, or \(way)"
     }
 
     /// The cause in a word or two: the code of the error, or the status.

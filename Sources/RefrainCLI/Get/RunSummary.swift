@@ -27,9 +27,11 @@ struct RunSummary {
 
     /// The line at the end; nil where there is nothing to say.
     ///
-    /// Nothing is said where standard output is the bodies and not a terminal, for scripts.
+    /// Nothing is said where standard output is the bodies and not a terminal, for scripts, unless a request of a list
+    /// failed.
     var line: String? {
-        if settings.destination.printsContents, !Output.standard.isTerminal { return nil }
+        let isFailedList = !settings.isAlone && sum.failed > 0
+        if settings.destination.printsContents, !Output.standard.isTerminal, !isFailedList { return nil }
         return settings.isAlone ? single : list
     }
 

@@ -151,6 +151,107 @@ struct ScreenTests {
         #expect(bounded.text.contains("POST \(url)") && bounded.text.contains("not idempotent"), "\(bounded.text)")
     }
 
+    @Test("--dry-run shows the media type that the body brings along, unless a field names or omits it")
+    func typeOfDryRun() async throws {
+        let url = server.baseURL + "/ok"
+        func fields(_ words: String...) async throws -> [String] {
+            let text = try await Executable.run(["get", "--dry-run"] + words + [url]).text
+            return text.split(separator: "\n").map(String.init).filter { $0.lowercased().contains("content-type") }
+        }
+        let form = "  field    Content-Type: application/x-www-form-urlencoded"
+        #expect(try await fields("-d", "x") == [form])
+        #expect(try await fields("--json", "{}") == ["  field    Content-Type: application/json"])
+        let boundary = try await fields("-F", "a=b")
+        #expect(boundary.count == 1 && boundary[0].contains("multipart/form-data; boundary="), "\(boundary)")
+        #expect(try await fields("-d", "x", "-H", "content-type: text/csv") == ["  field    content-type: text/csv"])
+        for none in [["-d", "x", "-H", "Content-Type:"], ["-T", "/dev/null"], []] {
+            let ended = try await Executable.run(["get", "--dry-run"] + none + [url])
+            #expect(ended.status == 0 && !ended.text.contains("Content-Type"), "\(none): \(ended.text)")
+        }
+        #expect(server.log.isEmpty)
+        // What is sent is what was shown.
+        _ = try await Executable.run(["get", "-d", "x", url])
+        #expect(server.log.map { $0.header("Content-Type") } == ["application/x-www-form-urlencoded"])
+    }
+
+    @Test("a failed list has its sum at the end where the bodies are printed, and a good one has none")
+    func printedList() async throws {
+        func run(_ paths: String..., options: [String] = []) async throws -> Executable.Ended {
+            let list = try ScratchFile(paths.map { "\(server.baseURL)\($0)\n" }.joined())
+            defer { list.remove() }
+            return try await Executable.run(["get", "--attempts", "1", "-X", "POST", "--from", list.path] + options)
+        }
+        let good = try await run("/ok?1", "/ok?2")
+        #expect(good.status == 0 && good.text == "ok\nok\n" && good.errors.isEmpty, "\(good.errors)")
+        let failed = try await run("/ok?1", "/status/404", "/status/400")
+        let lines = failed.errors.split(separator: "\n")
+        #expect(failed.status == 22 && failed.text == "ok\n", "\(failed.errors)")
+        let sum = lines.last ?? ""
+        #expect(sum.hasPrefix("refrain get: 1 of 3 done, 3 B in "), "\(failed.errors)")
+        #expect(sum.hasSuffix("; 2 failed: see the lines above"), "\(failed.errors)")
+        for option in ["-s", "-q"] {
+            #expect(try await run("/ok?1", "/status/404", options: [option]).errors.isEmpty)
+        }
+        // A request that is alone has its own line, and no other.
+        let alone = try await Executable.run(["get", server.baseURL + "/status/404"])
+        #expect(alone.errors.split(separator: "\n").count { $0.hasPrefix("refrain get: ") } == 1, "\(alone.errors)")
+    }
+
+    @Test(
+        "a limit of time that ended a request is named by its option",
+        arguments: [
+            (["--timeout", "200ms", "--attempts", "1"], "/hang", "timedOut (", ": --timeout 200ms)"),
+            (["-m", "0.2", "--attempts", "1"], "/hang", "timedOut (", ": --max-time 0.2)"),
+            (["--max-time", "0.2"], "/hang", "deadlineExceeded (", ": --max-time 0.2)"),
+            (["--deadline", "200ms"], "/hang", "deadlineExceeded (", ": --deadline 200ms)"),
+            (
+                ["--timeout", "300ms", "--attempts", "1", "-o", "/dev/null"], "/stall", "timedOut (",
+                ": --timeout 300ms)"
+            ),
+            (
+                ["--deadline", "300ms", "--backoff", "constant:1m"], "/status/503", "status 503",
+                ", and there is no time for another attempt: --deadline 300ms"
+            ),
+            (["--connect-timeout", "0.2", "--attempts", "1"], "unreachable", "timedOut (", ": --connect-timeout 0.2)"),
+        ]
+    )
+    func namedLimits(options: [String], path: String, code: String, name: String) async throws {
+        server.on("/stall") { _ in [.head(.init(200, headers: [("Content-Length", "9")])), .send([1, 2]), .hang] }
+        // The queue of connections of this one is full.
+        let closed = try FaultServer(mode: .neverAccept)
+        let url = path == "unreachable" ? closed.baseURL + "/" : server.baseURL + path
+        let ended = try await Executable.run(["get"] + options + [url])
+        #expect(ended.errors.contains(": \(code)") && ended.errors.contains(name), "\(ended.errors)")
+    }
+
+    @Test(
+        "a server that asks for a longer wait than is allowed: the advice is to come again, or the option that waits",
+        arguments: [
+            ([], "3600", "run it again then, or wait for it with --max-server-delay 60m"),
+            (["--max-server-delay", "1s"], "20", "run it again then, or wait for it with --max-server-delay 20s"),
+            (["--deadline", "10s"], "50", "run it again then, or allow more time than --deadline 10s"),
+            (["-m", "10"], "50", "run it again then, or allow more time than --max-time 10"),
+            (["--attempts", "1"], "2", "run it again then, or allow more attempts with --attempts or --retry-for"),
+        ]
+    )
+    func advice(options: [String], delay: String, words: String) async throws {
+        let ended = try await Executable.run(["get"] + options + ["\(server.baseURL)/status/503?retry-after=\(delay)"])
+        #expect(ended.status == 75 && ended.errors.contains("GMT: \(words)"), "\(ended.errors)")
+        #expect(server.log.count == 1)
+    }
+
+    @Test("the option that the advice names does wait")
+    func followedAdvice() async throws {
+        let path = "/status/503?times=1&retry-after=2"
+        let refused = try await get("--max-server-delay", "1s", server.baseURL + path)
+        #expect(refused.status == 75 && refused.errors.contains("--max-server-delay 2s"), "\(refused.errors)")
+        server.on("/later") { request in
+            [.respond(request.occurrence == 1 ? .init(503, headers: [("Retry-After", "2")]) : .init(200))]
+        }
+        #expect(try await get("--max-server-delay", "2s", server.baseURL + "/later").status == 0)
+        #expect(server.count(path: "/later") == 2)
+    }
+
     @Test("explain answers as get would act, in the words that people have")
     func explain() async throws {
         func explain(_ words: String...) async throws -> Executable.Ended {

@@ -22,6 +22,7 @@ struct RequestTemplate: Sendable {
     private let connectTimeout: Duration?
     /// The time for each request, all its attempts together; nil: no limit.
     let timeout: Duration?
+    private let timeLimits: TimeLimits
     private let retryAfterPolicy: RetryAfterPolicy
     private let key: HTTPRequest.IdempotencyKey
     /// The field of keys; nil: `Idempotency-Key`.
@@ -67,6 +68,7 @@ struct RequestTemplate: Sendable {
         connectTimeout = try arguments.seconds(.connectTimeout)
         let wholeTime = try arguments.duration(.deadline)
         timeout = wholeTime ?? (isPerAttempt ? nil : maxTime)
+        timeLimits = TimeLimits(arguments, isPerAttempt: isPerAttempt)
         retryAfterPolicy = try PolicyText.retryAfterPolicy(arguments)
         switch arguments.last(.idempotencyKey) {
         case nil: key = .none
@@ -256,6 +258,7 @@ struct RequestTemplate: Sendable {
         if let idleTimeout { request.timeouts.idle = idleTimeout }
         if let connectTimeout { request.timeouts.connect = connectTimeout }
         if let timeout { request.timeout = timeout }
+        if timeLimits != TimeLimits() { request.timeLimits = timeLimits }
         if retryAfterPolicy != .honoured { request.retryAfterPolicy = retryAfterPolicy }
         let key = (storedKey ?? listed.key).map(HTTPRequest.IdempotencyKey.custom) ?? key
         if key != .none { request.idempotencyKey = key }
