@@ -26,6 +26,19 @@ struct RequestTests {
         #expect(try #require(response.exchange.bytesSent) > 30)
     }
 
+    @Test("the addresses and times of an exchange are reported to a request that asks for them, and to no other one")
+    func connection() async throws {
+        var request = try HTTPRequest(server.baseURL + "/bytes/10", method: .post, body: .bytes(Array("four".utf8)))
+        #expect(try await loader.response(for: request).exchange.connection == nil)
+        request.recordsConnection = true
+        let connection = try #require(try await loader.response(for: request).exchange.connection)
+        #expect(connection.remoteAddress == "127.0.0.1" && connection.localAddress == "127.0.0.1")
+        #expect(server.baseURL.hasSuffix(":\(connection.remotePort)") && connection.localPort > 0)
+        #expect(connection.handshake == nil && connection.proxyStatus == 0)
+        #expect(connection.connect <= connection.firstByte && connection.preTransfer <= connection.firstByte)
+        #expect(connection.headSize > 17 && connection.uploadSize == 4)
+    }
+
     @Test("2,000 requests at 64 in flight all succeed, over no more than 32 connections")
     func many() async throws {
         try await concurrently(2000, inFlight: 64) { [loader, server] number in

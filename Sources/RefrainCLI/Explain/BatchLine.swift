@@ -14,10 +14,11 @@ struct BatchLine: Decodable {
 
     init(from decoder: any Decoder) throws {
         let members = BatchMembers(try decoder.container(keyedBy: Key.self))
-        guard let method = try members.text(.method) else { throw BatchRefusal("method is missing") }
-        guard HTTPToken.isValid(method) else { throw BatchRefusal("method is not a token (RFC 9110 §5.6.2)") }
+        guard let name = try members.text(.method) else { throw BatchRefusal("method is missing") }
+        let method = HTTPMethod(rawValue: name)
+        guard method.isValid else { throw BatchRefusal("method is not a token (RFC 9110 §5.6.2)") }
         var context = RetryContext(
-            method: HTTPMethod(rawValue: method),
+            method: method,
             outcome: try Self.outcome(members),
             now: try members.number(.now, in: ExplainLimits.now).map { WallClock.Instant(sinceEpoch: .seconds($0)) }
                 ?? .now

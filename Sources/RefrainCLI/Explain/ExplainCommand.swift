@@ -69,9 +69,9 @@ struct ExplainCommand {
         var subject: ExplainSubject?
         if !arguments.positionals.isEmpty { subject = try ExplainSubject(arguments.positionals) }
         if case .record(let record) = subject { return try question(about: record) }
-        let method = arguments.last(.method) ?? "GET"
-        guard HTTPToken.isValid(method) else { throw .badValue(method, of: "--method", "is not a method") }
-        var context = RetryContext(method: HTTPMethod(rawValue: method), outcome: try outcome(subject), now: try now())
+        let method = HTTPMethod(rawValue: arguments.last(.method) ?? "GET")
+        guard method.isValid else { throw .badValue(method.rawValue, of: "--method", "is not a method") }
+        var context = RetryContext(method: method, outcome: try outcome(subject), now: try now())
         for text in arguments.all(.header) {
             let field = try HeaderText.parse(text, option: "--header")
             context.details.headers.add(field.name, field.value)

@@ -75,29 +75,33 @@ enum DateText {
     static func iso8601(_ instant: WallClock.Instant) -> String {
         let milliseconds = Int64((instant.sinceEpoch.inSeconds * 1000).rounded(.down))
         let second = milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
-        let time = CivilTime(secondsSinceEpoch: second)
-        let date = "\(padded(time.year, 4))-\(padded(time.month))-\(padded(time.day))"
-        let clock = "\(padded(time.hour)):\(padded(time.minute)):\(padded(time.second))"
-        return "\(date)T\(clock).\(padded(Int(milliseconds - second * 1000), 3))Z"
+        // The years 0 to 9999.
+        var seconds = time_t(min(max(second, -62_167_219_200), 253_402_300_799))
+        var time = tm()
+        gmtime_r(&seconds, &time)
+        return "\(day(time))T\(clock(time)).\(padded(Int(milliseconds - second * 1000), 3))Z"
     }
 
     /// The time of day in the local time zone, such as `14:03:01`; with the date where that is another day than today.
     static func localTime(_ instant: WallClock.Instant, now: WallClock.Instant = .now) -> String {
         let (date, today) = (parts(of: instant), parts(of: now))
-        let time = "\(padded(Int(date.tm_hour))):\(padded(Int(date.tm_min))):\(padded(Int(date.tm_sec)))"
-        guard date.tm_year != today.tm_year || date.tm_yday != today.tm_yday else { return time }
-        return
-            "\(padded(Int(date.tm_year) + 1900, 4))-\(padded(Int(date.tm_mon) + 1))-\(padded(Int(date.tm_mday))) \(time)"
+        let isToday = date.tm_year == today.tm_year && date.tm_yday == today.tm_yday
+        return isToday ? clock(date) : "\(day(date)) \(clock(date))"
     }
 
     /// The date and the time of day in the local time zone: `2026-11-26 14:03:01 CET`.
     static func local(_ instant: WallClock.Instant) -> String {
         let parts = parts(of: instant)
-        let date =
-            "\(padded(Int(parts.tm_year) + 1900, 4))-\(padded(Int(parts.tm_mon) + 1))-\(padded(Int(parts.tm_mday)))"
-        let time = "\(padded(Int(parts.tm_hour))):\(padded(Int(parts.tm_min))):\(padded(Int(parts.tm_sec)))"
         let zone = parts.tm_zone.map { String(cString: $0) } ?? ""
-        return "\(date) \(time) \(zone)"
+        return "\(day(parts)) \(clock(parts)) \(zone)"
+    }
+
+    private static func day(_ date: tm) -> String {
+        "\(padded(Int(date.tm_year) + 1900, 4))-\(padded(Int(date.tm_mon) + 1))-\(padded(Int(date.tm_mday)))"
+    }
+
+    private static func clock(_ date: tm) -> String {
+        "\(padded(Int(date.tm_hour))):\(padded(Int(date.tm_min))):\(padded(Int(date.tm_sec)))"
     }
 
     private static func parts(of instant: WallClock.Instant) -> tm {

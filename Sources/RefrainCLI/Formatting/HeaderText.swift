@@ -10,13 +10,13 @@ enum HeaderText {
         }
         let name = String(text[..<colon])
         let value = trimmed(text[text.index(after: colon)...])
-        guard HTTPToken.isValid(name) else {
+        guard HTTPHeaders.isValidName(name) else {
             let shown = firstWord(of: name) ?? Sanitized.text(name)
             throw UsageError(
                 "\(option): \(shown) is not a header name; letters, digits and hyphens are (RFC 9110 §5.1)"
             )
         }
-        guard HTTPToken.isValidFieldValue(value) else {
+        guard HTTPHeaders.isValidValue(value) else {
             let index = (value.utf8.enumerated().first { Self.isControl($0.element) }?.offset ?? 0) + 1
             throw UsageError("\(option): the value of \(name) contains a control character at byte \(index)")
         }
@@ -26,7 +26,7 @@ enum HeaderText {
     /// The first word of a refused field, which is its name if the colon was forgotten.
     private static func firstWord(of text: String) -> String? {
         let words = text.split(maxSplits: 1) { $0 == " " || $0 == "\t" }
-        guard words.count == 2, HTTPToken.isValid(String(words[0])) else { return nil }
+        guard words.count == 2, HTTPHeaders.isValidName(String(words[0])) else { return nil }
         return Sanitized.text("\(words[0]) …")
     }
 

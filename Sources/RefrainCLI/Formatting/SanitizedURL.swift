@@ -136,7 +136,7 @@ enum SecretFields {
     }
 
     /// Whether the value of a field is a secret.
-    static func contains(_ name: String) -> Bool { SecretNames.contains(field: name) }
+    static func contains(_ name: String) -> Bool { HTTPHeaders.isSecret(name) }
 
     /// The value of a field as a report has it.
     static func shown(_ field: HTTPHeaders.Field) -> String {

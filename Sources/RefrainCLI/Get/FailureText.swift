@@ -89,7 +89,7 @@ enum FailureText {
         }
         guard !isSpoken else { return nil }
         let schemes = challenges.compactMap { $0.split(separator: " ").first.map(String.init) }
-        guard !schemes.isEmpty, schemes.allSatisfy(HTTPToken.isValid) else { return nil }
+        guard !schemes.isEmpty, schemes.allSatisfy(HTTPHeaders.isValidName) else { return nil }
         return Set(schemes).sorted().joined(separator: " and ")
     }
 

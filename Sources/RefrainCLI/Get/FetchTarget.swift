@@ -64,7 +64,7 @@ final class FetchTarget: Sendable {
 
     /// Begins a body that came with the response instead of the download; writes the heads, if any.
     func begin(_ response: HTTPResponse) async throws {
-        try await (sink as? any DownloadObserver)?.willReceive(response, from: nil)
+        try await sink.willReceive(response, from: nil)
     }
 
     /// Compares the content with the expected digests.

@@ -63,7 +63,7 @@ struct TimelineSVG {
     private static let rowHeight = 40
 
     private static func row(_ record: AttemptRecord, at y: Int, _ axis: Axis) -> [String] {
-        let outcome = Markup.escaped(record.status.map { "\($0)" } ?? record.error?.rawValue ?? "no outcome")
+        let outcome = SVGPage.escaped(record.status.map { "\($0)" } ?? record.error?.rawValue ?? "no outcome")
         let took = DurationText.short(record.duration)
         let again = record.reason == .redirected ? "elsewhere" : "again after \(DurationText.short(record.delay))"
         var why = record.decision == .retry ? "\(again): \(record.reason.rawValue)" : record.reason.rawValue
@@ -74,10 +74,10 @@ struct TimelineSVG {
         let (left, right) = (axis.x(start), max(axis.x(end), axis.x(start) + 4))
         let (bar, length) = (Decimals.text(left, places: 1), Decimals.text(right - left, places: 1))
         var lines = [
-            "<g><title>\(record.number): \(outcome) in \(took), \(Markup.escaped(why))</title>",
+            "<g><title>\(record.number): \(outcome) in \(took), \(SVGPage.escaped(why))</title>",
             "<text class=\"dim\" x=\"20\" y=\"\(y + 15)\">\(record.number)</text>",
             "<text x=\"48\" y=\"\(y + 15)\"><tspan class=\"head\">\(outcome)</tspan> in \(took)</text>",
-            "<text class=\"dim\" x=\"48\" y=\"\(y + 30)\">\(Markup.escaped(why))</text>",
+            "<text class=\"dim\" x=\"48\" y=\"\(y + 30)\">\(SVGPage.escaped(why))</text>",
             "<rect class=\"\(kind(record))\" x=\"\(bar)\" y=\"\(y + 6)\" width=\"\(length)\" height=\"20\" rx=\"2\"/>",
         ]
         if let pacing = record.pacing {

@@ -186,7 +186,7 @@ final class TransferProgress: Sendable {
 }
 
 /// Reports the bytes of a sink as progress.
-final class MeteredSink: ContentSink, DownloadObserver {
+final class MeteredSink: ContentSink {
     let inner: any ContentSink
     private let progress: TransferProgress
 
@@ -198,10 +198,10 @@ final class MeteredSink: ContentSink, DownloadObserver {
     var delivered: Int64 { inner.delivered }
     var canStartOver: Bool { inner.canStartOver }
 
-    func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws {
+    func willReceive(_ response: HTTPResponse, from checkpoint: Download.Checkpoint?) async throws {
         let length = response.headers["Content-Length"].flatMap { Int64($0) }
         progress.begin(total: checkpoint?.total ?? length, from: checkpoint?.offset ?? 0)
-        try await (inner as? any DownloadObserver)?.willReceive(response, from: checkpoint)
+        try await inner.willReceive(response, from: checkpoint)
     }
 
     func write(_ bytes: [UInt8]) async throws {

@@ -76,7 +76,7 @@ final class VerboseLog: Sendable {
             let field = line[line.index(after: bracket)...].dropLast()
             return line[...bracket] + blanked(field, inBrackets: false) + "]"
         }
-        guard let colon = line.firstIndex(of: ":"), HTTPToken.isValid(String(line[..<colon])) else {
+        guard let colon = line.firstIndex(of: ":"), HTTPHeaders.isValidName(String(line[..<colon])) else {
             return String(line)
         }
         let value = line[line.index(after: colon)...].drop { $0 == " " }

@@ -21,7 +21,7 @@ enum UnlinkedTemporaryFile {
         #if os(Linux)
         // It stays open, because the path is valid as long as its descriptor.
         let descriptor = try open()
-        let path = UnnamedFile.path(of: descriptor)
+        let path = "/proc/self/fd/\(descriptor)"
         let output = try Output(path: path)
         try output.write(bytes)
         while let chunk = try input?.next() { try output.write(chunk) }
@@ -34,14 +34,6 @@ enum UnlinkedTemporaryFile {
     /// Makes a file; returns its descriptor, which is open for reading and writing.
     static func open() throws(SystemError) -> Int32 {
         let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        #if os(Linux)
-        if let unnamed = UnnamedFile.open(in: folder, mode: 0o600) { return unnamed }
-        #endif
-        return try unlinked(in: folder)
-    }
-
-    /// An unlinked file, for file systems without unnamed files.
-    private static func unlinked(in folder: String) throws(SystemError) -> Int32 {
         var template = Array("\(folder)/refrain.XXXXXX".utf8CString)
         let descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw SystemError(what: "cannot write into \(folder)", code: errno) }

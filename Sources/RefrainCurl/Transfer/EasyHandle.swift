@@ -387,24 +387,24 @@ extension EasyHandle {
     }
 
     /// Reads the addresses and times of the exchange so far.
-    func connectionFacts(isTLS: Bool) -> ConnectionFacts {
+    func connectionReport(isTLS: Bool) -> HTTPResponse.Exchange.Connection {
         func time(_ info: CURLINFO) -> Duration { .microseconds(refrain_get_offset(easy, info)) }
         func text(_ info: CURLINFO) -> String {
             refrain_get_pointer(easy, info).map { String(cString: $0.assumingMemoryBound(to: CChar.self)) } ?? ""
         }
-        var facts = ConnectionFacts()
-        facts.nameLookup = time(CURLINFO_NAMELOOKUP_TIME_T)
-        facts.connect = time(CURLINFO_CONNECT_TIME_T)
-        facts.handshake = isTLS ? time(CURLINFO_APPCONNECT_TIME_T) : nil
-        facts.preTransfer = time(CURLINFO_PRETRANSFER_TIME_T)
-        facts.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
-        facts.remoteAddress = text(CURLINFO_PRIMARY_IP)
-        facts.remotePort = refrain_get_long(easy, CURLINFO_PRIMARY_PORT)
-        facts.localAddress = text(CURLINFO_LOCAL_IP)
-        facts.localPort = refrain_get_long(easy, CURLINFO_LOCAL_PORT)
-        facts.proxyStatus = refrain_get_long(easy, CURLINFO_HTTP_CONNECTCODE)
-        facts.uploadSize = refrain_get_offset(easy, CURLINFO_SIZE_UPLOAD_T)
-        return facts
+        var report = HTTPResponse.Exchange.Connection()
+        report.nameLookup = time(CURLINFO_NAMELOOKUP_TIME_T)
+        report.connect = time(CURLINFO_CONNECT_TIME_T)
+        report.handshake = isTLS ? time(CURLINFO_APPCONNECT_TIME_T) : nil
+        report.preTransfer = time(CURLINFO_PRETRANSFER_TIME_T)
+        report.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
+        report.remoteAddress = text(CURLINFO_PRIMARY_IP)
+        report.remotePort = refrain_get_long(easy, CURLINFO_PRIMARY_PORT)
+        report.localAddress = text(CURLINFO_LOCAL_IP)
+        report.localPort = refrain_get_long(easy, CURLINFO_LOCAL_PORT)
+        report.proxyStatus = refrain_get_long(easy, CURLINFO_HTTP_CONNECTCODE)
+        report.uploadSize = refrain_get_offset(easy, CURLINFO_SIZE_UPLOAD_T)
+        return report
     }
 }
 

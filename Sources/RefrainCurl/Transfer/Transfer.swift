@@ -340,7 +340,7 @@ final class Transfer: @unchecked Sendable {
             reusedConnection: refrain_get_long(handle.easy, CURLINFO_NUM_CONNECTS) == 0
         )
         if request.recordsConnection {
-            exchange.connection = handle.connectionFacts(isTLS: url.isTLS)
+            exchange.connection = handle.connectionReport(isTLS: url.isTLS)
             exchange.connection?.headSize = handle.reader.size
         }
         response.begin(head, exchange, decodes: handle.decodes)

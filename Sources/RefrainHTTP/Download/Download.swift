@@ -16,41 +16,27 @@ public final class Download: Sendable {
     public let sink: any Sink
 
     private let state: Locked<DownloadState>
-    /// The sink, if it observes each response with content.
-    let observer: (any DownloadObserver)?
 
     /// Makes a download.
     public init(to sink: any Sink) {
         self.sink = sink
-        observer = sink as? any DownloadObserver
         state = Locked(DownloadState())
     }
 
-    /// Makes a download into a sink that is its own observer, without a cast.
-    package init(toObserver sink: some Sink & DownloadObserver) {
-        self.sink = sink
-        observer = sink
-        state = Locked(DownloadState())
-    }
-
-    /// Makes a download that resumes an earlier one; the sink holds the bytes that the checkpoint counts.
+    /// Makes a download that resumes an earlier one, or that is one of a part of the content.
     ///
-    /// - Parameter end: where the wanted part of the content ends; nil: at the end of the content.
-    package init(to sink: any Sink, from checkpoint: DownloadCheckpoint, upTo end: Int64? = nil) {
+    /// A server that has no ranges, or no strong validator, sends the whole content; then the sink starts over where it
+    /// holds bytes, and receives more than the part.
+    ///
+    /// - Parameters:
+    ///   - sink: receives the bytes; it holds those that the checkpoint counts.
+    ///   - checkpoint: where the earlier download stopped; nil: this one starts at the beginning.
+    ///   - end: the offset after the last byte that is wanted; nil, the default: the end of the content.
+    public init(to sink: any Sink, from checkpoint: Checkpoint?, upTo end: Int64? = nil) {
         self.sink = sink
-        observer = sink as? any DownloadObserver
-        var state = DownloadState(checkpoint)
+        var state = checkpoint.map(DownloadState.init) ?? DownloadState()
         state.end = end
         self.state = Locked(state)
-    }
-
-    /// Makes a download of the beginning of a file, for a sink that fetches its other parts by itself.
-    ///
-    /// A server that has no ranges, or no strong validator, sends the whole content.
-    package init(to sink: any Sink, upTo end: Int64) {
-        self.sink = sink
-        observer = sink as? any DownloadObserver
-        state = Locked(DownloadState(end: end))
     }
 
     /// The number of bytes that the sink holds.
@@ -59,8 +45,8 @@ public final class Download: Sendable {
     /// The total number of bytes, if the server has sent it.
     public var bytesExpected: Int64? { state.withLock { $0.total } }
 
-    /// The state of the download, if it can be resumed from there.
-    package var checkpoint: DownloadCheckpoint? { state.withLock { $0.offset > 0 ? $0.checkpoint : nil } }
+    /// Where another download can resume this one; nil if nothing was received, or the server gave no strong validator.
+    public var checkpoint: Checkpoint? { state.withLock { $0.offset > 0 ? $0.checkpoint : nil } }
 
     /// Discards the received bytes, so that the next attempt requests the whole.
     package func startOver() async throws {
@@ -116,12 +102,31 @@ extension Download {
 
         /// Whether ``startOver()`` would succeed now. Defaults to true.
         var canStartOver: Bool { get }
+
+        /// Receives a response before its content is written. Does nothing by default.
+        ///
+        /// An error ends the attempt. The next one begins with ``startOver()``.
+        ///
+        /// - Parameters:
+        ///   - response: the response; its body is not to be read.
+        ///   - checkpoint: where the content continues, or begins, if it can be continued after an interruption; nil:
+        ///     it cannot, and starts at its beginning.
+        func willReceive(_ response: HTTPResponse, from checkpoint: Download.Checkpoint?) async throws
+
+        /// The length of a content in bytes below which the sink needs no checkpoint at its beginning.
+        ///
+        /// ``willReceive(_:from:)`` gets none for a shorter content. Defaults to 0.
+        var minimumLengthOfCheckpoints: Int64 { get }
     }
 }
 
 extension Download.Sink {
     /// Returns true.
     public var canStartOver: Bool { true }
+    /// Does nothing.
+    public func willReceive(_ response: HTTPResponse, from checkpoint: Download.Checkpoint?) async throws {}
+    /// Returns 0.
+    public var minimumLengthOfCheckpoints: Int64 { 0 }
 }
 
 extension Download {

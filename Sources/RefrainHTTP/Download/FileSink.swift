@@ -294,7 +294,7 @@ package enum UnnamedFile {
     }
 
     /// A path to an open file, which holds as long as its descriptor.
-    package static func path(of descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
+    static func path(of descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
 
     /// Whether `/proc` is there, without which most processes could not link one.
     private static let canBeLinked = access("/proc/self/fd", F_OK) == 0

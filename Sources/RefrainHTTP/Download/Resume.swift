@@ -120,13 +120,13 @@ public struct Resume: HTTPMiddleware {
         }
     }
 
-    /// Announces a response to the observer of the download; returns the error that ends the attempt.
+    /// Announces a response to the sink of the download; returns the error that ends the attempt.
     private func announce(_ response: HTTPResponse, to download: Download) async -> HTTPError? {
-        guard let observer = download.observer else { return nil }
+        let sink = download.sink
         do {
             let state = download.current
-            let isTooShort = state.offset == 0 && state.total.map { $0 < observer.minimumLengthOfCheckpoints } ?? false
-            try await observer.willReceive(response, from: isTooShort ? nil : state.checkpoint)
+            let isTooShort = state.offset == 0 && state.total.map { $0 < sink.minimumLengthOfCheckpoints } ?? false
+            try await sink.willReceive(response, from: isTooShort ? nil : state.checkpoint)
             return nil
         } catch {
             download.current.isIntact = false

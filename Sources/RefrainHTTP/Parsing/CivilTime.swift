@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A date and time of day in the proleptic Gregorian calendar, UTC.
-package struct CivilTime {
-    package var year: Int
-    package var month: Int
-    package var day: Int
-    package var hour: Int
-    package var minute: Int
-    package var second: Int
+struct CivilTime {
+    var year: Int
+    var month: Int
+    var day: Int
+    var hour: Int
+    var minute: Int
+    var second: Int
 
     /// The seconds since the epoch, or `nil` if there is no such date or time.
     ///
@@ -26,7 +26,7 @@ extension CivilTime {
     static let writable: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
 
     /// The civil time of an instant, clamped to ``writable``; fractions of a second are truncated.
-    package init(secondsSinceEpoch: Int64) {
+    init(secondsSinceEpoch: Int64) {
         let seconds = Int(min(max(secondsSinceEpoch, Self.writable.lowerBound), Self.writable.upperBound))
         let secondOfDay = ((seconds % 86_400) + 86_400) % 86_400
         (year, month, day) = Self.date(daysSinceEpoch: (seconds - secondOfDay) / 86_400)

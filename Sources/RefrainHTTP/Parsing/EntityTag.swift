@@ -83,6 +83,17 @@ package enum StrongValidator: Hashable, Sendable {
         return modified.duration(to: sent) >= max(margin, .seconds(1)) ? .lastModified(modified) : nil
     }
 
+    /// Parses the value of `If-Range`; nil if it is neither a strong entity tag nor a date.
+    init?(fieldValue text: String) {
+        if text.hasPrefix("\"") {
+            guard let tag = EntityTag.parse(fieldValues: [text]) else { return nil }
+            self = .entityTag(tag)
+        } else {
+            guard let date = HTTPDate.parse(text) else { return nil }
+            self = .lastModified(date)
+        }
+    }
+
     /// The validator as the value of `If-Range`.
     package var fieldValue: String {
         switch self {

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-package import RefrainCore
+public import RefrainCore
 
 /// The dates of HTTP header fields (RFC 9110 §5.6.7).
 ///
 /// All three forms are parsed strictly: names are case-sensitive, and each space in the grammar is one space.
 /// Impossible dates (30 February, hour 24) are rejected; a second of 60 is accepted in every minute. The weekday must
 /// be a valid name but need not match the date, as in curl and Go.
-package enum HTTPDate {
+///
+/// ```swift
+/// if let modified = response.headers["Last-Modified"].flatMap({ HTTPDate.parse($0) }) {
+///     request.headers["If-Modified-Since"] = HTTPDate.format(modified)
+/// }
+/// ```
+public enum HTTPDate {
     /// Parses a date in any of the three forms; returns `nil` if it is invalid.
     ///
     /// - Parameters:
     ///   - value: The text; spaces and tabs around it do not count.
-    ///   - now: Decides the century of two-digit years: the latest one that is not over 50 years ahead.
-    package static func parse(_ value: String, now: WallClock.Instant) -> WallClock.Instant? {
+    ///   - now: Decides the century of two-digit years: the latest one that is not over 50 years ahead. Defaults to the
+    ///     system's time.
+    public static func parse(_ value: String, now: WallClock.Instant = .now) -> WallClock.Instant? {
         // The longest form has 33 bytes; the rest allows for surrounding white space.
         guard value.utf8.count <= 256 else { return nil }
         var scanner = FieldScanner(value)
@@ -30,7 +37,10 @@ package enum HTTPDate {
     /// Formats an instant in the preferred form, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
     ///
     /// Truncates fractions of a second, and clamps to the years 0 to 9999.
-    package static func format(_ instant: WallClock.Instant, as form: Form = .fixed) -> String {
+    public static func format(_ instant: WallClock.Instant) -> String { format(instant, as: .fixed) }
+
+    /// Formats an instant in one of the forms.
+    package static func format(_ instant: WallClock.Instant, as form: Form) -> String {
         let civil = CivilTime(secondsSinceEpoch: floorSeconds(instant))
         let (weekday, month) = (weekdays[civil.weekday], months[civil.month - 1])
         let time = "\(padded(civil.hour)):\(padded(civil.minute)):\(padded(civil.second))"

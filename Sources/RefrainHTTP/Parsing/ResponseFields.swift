@@ -44,6 +44,24 @@ extension HTTPResponse {
     }
 }
 
+extension HTTPHeaders {
+    /// The digests in a field such as `Repr-Digest` or `Content-Digest`, by the names of their hash functions, such as
+    /// `sha-256` (RFC 9530).
+    ///
+    /// They are of the content as it is sent, before a `Content-Encoding` is undone. Nothing is compared with them.
+    ///
+    /// - Returns: The bytes of each digest; empty if there is no such field, or if it is malformed.
+    public func digests(in name: String) -> [String: [UInt8]] {
+        let members = StructuredField.dictionary(fieldValues: self[values: name]) ?? StructuredField.Dictionary()
+        var digests: [String: [UInt8]] = [:]
+        for key in members.keys {
+            guard case .item(let item)? = members[key], case .bytes(let bytes) = item.value else { continue }
+            digests[key] = bytes
+        }
+        return digests
+    }
+}
+
 extension HTTPResult {
     /// The response, or what an error has of one.
     public var response: HTTPResponse? {

@@ -138,6 +138,14 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral, E
         left.utf8.count == right.utf8.count && hasSameLetters(left, right)
     }
 
+    /// Whether a text can be the name of a field: a token (RFC 9110 §5.1, §5.6.2).
+    public static func isValidName(_ name: String) -> Bool { HTTPToken.isValid(name) }
+
+    /// Whether a text can be the value of a field (RFC 9110 §5.5).
+    ///
+    /// It has no control characters but tabs, and neither begins nor ends with white space. An empty text is valid.
+    public static func isValidValue(_ value: String) -> Bool { HTTPToken.isValidFieldValue(value) }
+
     private static func hasSameLetters(_ left: String, _ right: String) -> Bool {
         let inOnePiece = left.utf8.withContiguousStorageIfAvailable { left in
             right.utf8.withContiguousStorageIfAvailable { right in

@@ -90,8 +90,10 @@ extension HTTPResponse {
         // Apart: few exchanges have it, and every response and every transfer would have room for it.
         private var recorded = Recorded.nothing
 
-        /// Addresses and times, if the request has the option for them.
-        package var connection: ConnectionFacts? {
+        /// The addresses and times of the exchange; nil unless ``HTTPRequest/recordsConnection`` is set.
+        ///
+        /// `CurlLoader` reports them. With other transports it is nil, too.
+        public var connection: Connection? {
             get { recorded.facts.connection }
             set { recorded.facts.connection = newValue }
         }
@@ -113,7 +115,7 @@ extension HTTPResponse {
         }
 
         private struct Facts: Hashable {
-            var connection: ConnectionFacts?
+            var connection: Connection?
             var pacing: AttemptRecord.Pacing?
         }
 
@@ -132,33 +134,37 @@ extension HTTPResponse {
     }
 }
 
-/// A transport's report on the connection of one exchange; times count from the beginning of the attempt.
-package struct ConnectionFacts: Hashable, Sendable {
-    /// The time until the name was looked up.
-    package var nameLookup = Duration.zero
-    /// The time until the connection was made.
-    package var connect = Duration.zero
-    /// The time until the TLS handshake was done; nil without one.
-    package var handshake: Duration?
-    /// The time until the request was about to be sent.
-    package var preTransfer = Duration.zero
-    /// The time until the first byte of the response came.
-    package var firstByte = Duration.zero
-    /// The address of the server, or of the proxy.
-    package var remoteAddress = ""
-    package var remotePort = 0
-    /// The address of this side.
-    package var localAddress = ""
-    package var localPort = 0
-    /// The status of the proxy's answer to CONNECT on this connection's making; 0 where there was none.
-    package var proxyStatus = 0
-    /// The bytes of the head of the response, with the informational ones before it.
-    package var headSize = 0
-    /// The bytes of the body of the request that had left when the head of the response came.
-    package var uploadSize: Int64 = 0
+extension HTTPResponse.Exchange {
+    /// The addresses and sizes of an exchange, and the times of its parts, from the beginning of the attempt.
+    public struct Connection: Hashable, Sendable {
+        /// The time until the name was looked up.
+        public var nameLookup = Duration.zero
+        /// The time until the connection was made; zero for one that was reused.
+        public var connect = Duration.zero
+        /// The time until the TLS handshake was done; nil without TLS.
+        public var handshake: Duration?
+        /// The time until the request was about to be sent.
+        public var preTransfer = Duration.zero
+        /// The time until the first byte of the response arrived.
+        public var firstByte = Duration.zero
+        /// The IP address of the server, or of the proxy.
+        public var remoteAddress = ""
+        /// The port of the server, or of the proxy.
+        public var remotePort = 0
+        /// The IP address of this side.
+        public var localAddress = ""
+        /// The port of this side.
+        public var localPort = 0
+        /// The status of the proxy's response to CONNECT when the connection was made; 0 where there was none.
+        public var proxyStatus = 0
+        /// The size of the head of the response in bytes, with the informational ones before it.
+        public var headSize = 0
+        /// The bytes of the body of the request that were sent when the head of the response had arrived.
+        public var uploadSize: Int64 = 0
 
-    /// Makes an empty record.
-    package init() {}
+        /// Makes an empty report.
+        public init() {}
+    }
 }
 
 extension HTTPResponse {

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Text from outside, such as what a server sends, as a log or a terminal may get it: without control characters.
 ///
-/// The one function for everything that is printed. Escape sequences move the cursor, set the title of the window or
-/// hide text; line feeds forge a line of a log.
-package enum PrintableText {
+/// Escape sequences move the cursor, set the title of the window or hide text; line feeds forge a line of a log. The
+/// library prints and logs nothing without it; a program that prints a header field or a body needs it, too.
+///
+/// ```swift
+/// print(PrintableText.line(response.headers["Server"] ?? "no name"))
+/// ```
+public enum PrintableText {
     /// Text of several lines without the characters that a terminal interprets.
-    package static func plain(_ text: String) -> String {
+    ///
+    /// Each character for which ``isControl(_:)`` is true, except the line feed, becomes a question mark.
+    public static func plain(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0 != "\n" && isControl($0) }) else { return text }
         var shown = ""
         for scalar in text.unicodeScalars {
@@ -14,8 +20,8 @@ package enum PrintableText {
         return shown
     }
 
-    /// The same on one line.
-    package static func line(_ text: String) -> String {
+    /// Text on one line: as ``plain(_:)``, and line feeds become question marks, too.
+    public static func line(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? "?" : $0 }))
     }
@@ -24,7 +30,7 @@ package enum PrintableText {
     ///
     /// These are controls, marks of the direction of text, characters without a width, and line separators: with them
     /// text can look like other text.
-    package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    public static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x20..<0x7F: false
         case ..<0xA0: true

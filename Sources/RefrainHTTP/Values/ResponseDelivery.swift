@@ -11,7 +11,7 @@ private enum FreshConnectionOption: HTTPRequestOption {
     static let defaultValue = false
 }
 
-private enum ConnectionFactsOption: HTTPRequestOption {
+private enum ConnectionReportOption: HTTPRequestOption {
     static let defaultValue = false
 }
 
@@ -25,9 +25,11 @@ private enum ErrorContentOption: HTTPRequestOption {
 
 extension HTTPRequest {
     /// Whether the transport reports the addresses of the exchange and the times of its parts.
-    package var recordsConnection: Bool {
-        get { self[option: ConnectionFactsOption.self] }
-        set { self[option: ConnectionFactsOption.self] = newValue }
+    ///
+    /// They are in ``HTTPResponse/Exchange/connection``. Defaults to false.
+    public var recordsConnection: Bool {
+        get { self[option: ConnectionReportOption.self] }
+        set { self[option: ConnectionReportOption.self] = newValue }
     }
 
     /// Whether a download may come compressed, which is undone; it then cannot go on where it was cut.

@@ -105,6 +105,14 @@ package enum SecretNames {
     }
 }
 
+extension HTTPHeaders {
+    /// Whether the name of a field tells that its value is a secret, such as `Authorization` and `X-Api-Key`.
+    ///
+    /// Such a field is not sent to another origin (rule R26), and logs and descriptions omit its value. For a single
+    /// request ``HTTPRequest/secretHeaders`` adds names.
+    public static func isSecret(_ name: String) -> Bool { SecretNames.contains(field: name) }
+}
+
 extension URLText {
     /// What stands for a value that is not shown.
     package static let hiddenValue = "***"

@@ -25,7 +25,7 @@ struct ResumeData: Codable, Sendable {
     private let answered: String
     private let fields: [[String]]
 
-    init(_ request: HTTPRequest, path: String, _ checkpoint: DownloadCheckpoint) {
+    init(_ request: HTTPRequest, path: String, _ checkpoint: Download.Checkpoint) {
         var request = request
         request.dropCredentials()
         url = Self.withoutUserinfo(request.url.absoluteString)
@@ -33,7 +33,7 @@ struct ResumeData: Codable, Sendable {
         self.path = path
         offset = checkpoint.offset
         total = checkpoint.total
-        validator = checkpoint.validator.fieldValue
+        validator = checkpoint.validator
         requested = Self.withoutUserinfo(checkpoint.requestedURL)
         answered = Self.withoutUserinfo(checkpoint.answeringURL)
         fields = checkpoint.fields.map { [$0.name, $0.value] }
@@ -58,24 +58,18 @@ struct ResumeData: Codable, Sendable {
     func request() throws -> HTTPRequest { try HTTPRequest(url, headers: Self.headers(headers)) }
 
     /// Opens the file with the bytes; nil if it is gone or cannot be continued, so that the download starts over.
-    func open(for target: String) -> (Download.FileSink, DownloadCheckpoint)? {
-        let parsed: StrongValidator?
-        if validator.hasPrefix("\"") {
-            parsed = EntityTag.parse(fieldValues: [validator]).map(StrongValidator.entityTag)
-        } else {
-            parsed = HTTPDate.parse(validator, now: .now).map(StrongValidator.lastModified)
-        }
-        guard let parsed, let sink = try? Download.FileSink(path: target, continuing: path, at: offset) else {
-            return nil
-        }
-        let checkpoint = DownloadCheckpoint(
+    func open(for target: String) -> (Download.FileSink, Download.Checkpoint)? {
+        let checkpoint = Download.Checkpoint(
             offset: offset,
             total: total,
-            validator: parsed,
+            validator: validator,
             requestedURL: requested,
             answeringURL: answered,
             fields: Self.headers(fields)
         )
+        guard let checkpoint, let sink = try? Download.FileSink(path: target, continuing: path, at: offset) else {
+            return nil
+        }
         return (sink, checkpoint)
     }
 

@@ -24,8 +24,8 @@ package enum SVGPage {
             [
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(width) \(height)\" width=\"\(width)\" "
                     + "height=\"\(height)\" role=\"img\">",
-                "<title>\(Markup.escaped(String(title.prefix(1000))))</title>",
-                "<desc>\(Markup.escaped(String(summary.prefix(1000))))</desc>",
+                "<title>\(escaped(String(title.prefix(1000))))</title>",
+                "<desc>\(escaped(String(summary.prefix(1000))))</desc>",
             ] + rules
             + [
                 "<rect class=\"page\" x=\"0.5\" y=\"0.5\" width=\"\(width - 1)\" height=\"\(height - 1)\" rx=\"8\"/>"
@@ -35,7 +35,24 @@ package enum SVGPage {
 
     /// An element of text.
     package static func text(_ style: String, x: Double, y: Double, _ text: String) -> String {
-        "<text class=\"\(style)\" x=\"\(Decimal.short(x))\" y=\"\(Decimal.short(y))\">\(Markup.escaped(text))</text>"
+        "<text class=\"\(style)\" x=\"\(Decimal.short(x))\" y=\"\(Decimal.short(y))\">\(escaped(text))</text>"
+    }
+
+    /// Text for XML: without markup, and without the characters that XML 1.0 cannot contain.
+    package static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case _ where scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value): result += "?"
+            case "\u{FFFE}", "\u{FFFF}": result += "?"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
     }
 
     /// A text in lines that fit into a width.
@@ -63,24 +80,4 @@ package enum SVGPage {
         .grid { stroke: #2a313c }
         }
         """
-}
-
-/// Text as XML takes it.
-package enum Markup {
-    /// Without markup, and without the characters that XML 1.0 has no way to write.
-    package static func escaped(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case _ where scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value): result += "?"
-            case "\u{FFFE}", "\u{FFFF}": result += "?"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
-    }
 }

@@ -181,7 +181,7 @@ extension Storm.Picture {
     public var html: String {
         let table = Storm.Table(reports)
         func row(_ cells: [String], _ tag: String) -> String {
-            "<tr>" + cells.map { "<\(tag)>\(Markup.escaped($0))</\(tag)>" }.joined() + "</tr>\n"
+            "<tr>" + cells.map { "<\(tag)>\(SVGPage.escaped($0))</\(tag)>" }.joined() + "</tr>\n"
         }
         return """
             <!DOCTYPE html>
@@ -189,7 +189,7 @@ extension Storm.Picture {
             <head>
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width">
-            <title>\(Markup.escaped(title))</title>
+            <title>\(SVGPage.escaped(title))</title>
             <style>
             \(SVGPage.style)
             \(Self.style)
@@ -208,8 +208,8 @@ extension Storm.Picture {
             </style>
             </head>
             <body>
-            <h1>\(Markup.escaped(title))</h1>
-            \(caption.isEmpty ? "" : "<p>\(Markup.escaped(caption))</p>\n")<svg class="legend" width="392" height="20" viewBox="20 0 392 20">
+            <h1>\(SVGPage.escaped(title))</h1>
+            \(caption.isEmpty ? "" : "<p>\(SVGPage.escaped(caption))</p>\n")<svg class="legend" width="392" height="20" viewBox="20 0 392 20">
             \(Self.legend(y: 14).joined(separator: "\n"))
             </svg>
             <div class="storms">

@@ -153,7 +153,7 @@ struct RefusedRangeTests {
         let loader = chain
         func load(_ url: String) async throws {
             var request = try HTTPRequest(url)
-            request.download = Download(to: BufferSink(), upTo: 100)
+            request.download = Download(to: BufferSink(), from: nil, upTo: 100)
             _ = try await loader.load(request).get()
         }
         mock.then(.status(403)).then(part(0..<1000, 200, whole)).then(part(0..<1000, 200, whole))

@@ -46,14 +46,60 @@ struct ResumeTests {
         return await loader.load(request)
     }
 
+    @Test("R11: a checkpoint is made of a strong entity tag or a date, which it returns, and of nothing else")
+    func validators() {
+        func checkpoint(_ validator: String, offset: Int64 = 1) -> Download.Checkpoint? {
+            Download.Checkpoint(
+                offset: offset,
+                total: nil,
+                validator: validator,
+                requestedURL: "http://a.example/",
+                answeringURL: "http://a.example/",
+                fields: ["ETag": "\"v1\""]
+            )
+        }
+        for validator in ["\"v1\"", "\"\"", "Sat, 09 Oct 2004 08:30:00 GMT"] {
+            #expect(checkpoint(validator)?.validator == validator)
+        }
+        for validator in ["", "v1", "W/\"v1\"", "\"v1", "Sat, 09 Oct 2004"] { #expect(checkpoint(validator) == nil) }
+        #expect(checkpoint("\"v1\"", offset: -1) == nil)
+    }
+
+    @Test("R11: a download goes on from the checkpoint of one that was interrupted, up to the end that is wanted")
+    func goesOnElsewhere() async throws {
+        let loader = Resume(clocks: clock.retryClocks()) --> mock
+        mock.then(part(0..<400, status: 200, headers: whole, cut: true))
+        let first = Download(to: CollectingSink())
+        var request = try HTTPRequest("http://a.example/file")
+        request.download = first
+        #expect(first.checkpoint == nil)
+        _ = await loader.load(request)
+        let found = try #require(first.checkpoint)
+        let stored = Download.Checkpoint(
+            offset: found.offset,
+            total: found.total,
+            validator: found.validator,
+            requestedURL: found.requestedURL,
+            answeringURL: found.answeringURL,
+            fields: found.fields
+        )
+        #expect(stored == found)
+        mock.then(part(400..<700, status: 206, headers: rest(400, 699), cut: false))
+        let sink = CollectingSink()
+        request.download = Download(to: sink, from: stored, upTo: 700)
+        #expect(try await loader.load(request).get().status == .partialContent)
+        #expect(mock.requests.last?.headers["Range"] == "bytes=400-699")
+        #expect(sink.bytes == Array(content[400..<700]))
+    }
+
     /// A sink that notes which checkpoints it is told of.
-    private final class ObservingSink: DownloadObserver {
+    private final class ObservingSink: Download.Sink {
         let minimumLengthOfCheckpoints: Int64
         let offsets = Locked<[Int64?]>([])
 
         init(leastLength: Int64) { minimumLengthOfCheckpoints = leastLength }
 
-        func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws {
+        func willReceive(_ response: HTTPResponse, from checkpoint: Download.Checkpoint?) async throws {
             offsets.withLock { $0.append(checkpoint?.offset) }
         }
         func write(_ bytes: [UInt8]) async throws {}
@@ -374,16 +420,14 @@ struct ResumeTests {
     )
     func signedAnew(first: String, second: String, goesOn: Bool) async throws {
         for isTag in [true, false] {
-            let date = try #require(HTTPDate.parse("Sat, 09 Oct 2004 08:30:00 GMT", now: clock.retryClocks().wallNow))
-            let tag = try #require(EntityTag.parse(fieldValues: ["\"v1\""]))
             var request = try HTTPRequest("http://a.example/\(second)")
             let sink = CollectingSink()
             request.download = Download(
                 to: sink,
-                from: DownloadCheckpoint(
+                from: Download.Checkpoint(
                     offset: 400,
                     total: 1000,
-                    validator: isTag ? .entityTag(tag) : .lastModified(date),
+                    validator: isTag ? "\"v1\"" : "Sat, 09 Oct 2004 08:30:00 GMT",
                     requestedURL: "http://a.example/\(first)",
                     answeringURL: "http://a.example/\(first)",
                     fields: HTTPHeaders()

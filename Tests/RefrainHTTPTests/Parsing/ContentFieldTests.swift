@@ -51,6 +51,23 @@ struct ContentFieldTests {
         #expect(ContentRange.parse(fieldValues: [text]) == nil)
     }
 
+    @Test(
+        "the digests of a field are bytes by the name of their function; other members, and what is malformed, are none"
+    )
+    func digests() {
+        func digests(_ lines: String...) -> [String: [UInt8]] {
+            HTTPHeaders(lines.map { ("Repr-Digest", $0) } + [("Content-Digest", "a=:AA==:")]).digests(in: "repr-digest")
+        }
+        #expect(
+            digests("sha-256=:AQID:", "sha-512=:/w==:;x, unixsum=30, a=(:AA==:), b") == [
+                "sha-256": [1, 2, 3], "sha-512": [255],
+            ]
+        )
+        #expect(digests("sha-256=:AQID:, sha-256=:AA==:") == ["sha-256": [0]])
+        #expect(digests("sha-256=:AQID:", "sha-512=:") == [:])
+        #expect(digests() == [:])
+    }
+
     @Test("R11: entity tags compare as the table of RFC 9110 §8.8.3.2 has it, byte for byte")
     func entityTags() throws {
         func tag(_ text: String) throws -> EntityTag { try #require(EntityTag.parse(fieldValues: [text])) }

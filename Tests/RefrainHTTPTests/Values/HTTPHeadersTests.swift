@@ -27,6 +27,22 @@ struct HTTPHeadersTests {
         #expect(HTTPHeaders.isSame("", ""))
     }
 
+    @Test("a name is a token, and a value has neither control characters nor white space around it")
+    func validity() {
+        for name in ["X-B", "a", "!#$%&'*+-.^_`|~09"] { #expect(HTTPHeaders.isValidName(name), "\(name)") }
+        for name in ["", "a b", "a:", "\u{E9}", "a\r\n", "(a)"] { #expect(!HTTPHeaders.isValidName(name), "\(name)") }
+        for value in ["", "a b", "a\tb", "\u{E9}"] { #expect(HTTPHeaders.isValidValue(value), "\(value)") }
+        for value in [" a", "a ", "\ta", "a\r\nB: c", "a\0", "\u{7F}"] {
+            #expect(!HTTPHeaders.isValidValue(value), "\(value)")
+        }
+    }
+
+    @Test("a field whose name tells that its value is a secret is one")
+    func secrets() {
+        for name in ["Authorization", "cookie", "X-Api-Key"] { #expect(HTTPHeaders.isSecret(name), "\(name)") }
+        for name in ["Accept", "WWW-Authenticate", "ETag", ""] { #expect(!HTTPHeaders.isSecret(name), "\(name)") }
+    }
+
     @Test(
         "B: values: setting puts one value at the place of the first; setting nil removes all; adding goes to the end"
     )

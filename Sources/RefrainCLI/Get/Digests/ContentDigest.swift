@@ -40,6 +40,13 @@ struct ContentDigest: Hashable, Sendable {
         return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }
 
+    /// The SHA-256 of bytes, in hexadecimal digits.
+    static func sha256(of bytes: [UInt8]) -> String {
+        let computation = Computation(.sha256)
+        bytes.withUnsafeBytes { computation.update($0) }
+        return hex(computation.finish())
+    }
+
     /// Computes a digest, piece by piece, with OpenSSL's libcrypto.
     final class Computation {
         private let context = EVP_MD_CTX_new()
@@ -96,13 +103,9 @@ enum DigestFields {
     }
 
     private static func digests(_ response: HTTPResponse, _ name: String) -> [ContentDigest] {
-        // Most responses have none.
-        guard response.headers.contains(name) else { return [] }
-        guard let members = StructuredField.dictionary(fieldValues: response.headers[values: name]) else { return [] }
+        let digests = response.headers.digests(in: name)
         return ContentDigest.Algorithm.allCases.compactMap { algorithm in
-            guard case .item(let item)? = members[algorithm.rawValue], case .bytes(let bytes) = item.value,
-                bytes.count == algorithm.length
-            else { return nil }
+            guard let bytes = digests[algorithm.rawValue], bytes.count == algorithm.length else { return nil }
             return ContentDigest(algorithm, bytes, source: "the server's \(name)")
         }
     }

@@ -116,7 +116,7 @@ enum OutputNaming {
         let isShort =
             (2...12).contains(ending.utf8.count) && ending.utf8.dropFirst().allSatisfy(ASCIILetter.isLetterOrDigit)
         if !keepingEnding || !isShort { (stem, ending) = (clean, "") }
-        let digest = SHA256.hex(of: Array(source.utf8)).prefix(10)
+        let digest = ContentDigest.sha256(of: Array(source.utf8)).prefix(10)
         return cut(stem, to: maximumLength - 40) + "~" + digest + ending
     }
 

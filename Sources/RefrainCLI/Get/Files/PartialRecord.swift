@@ -40,11 +40,11 @@ struct PartialRecord: Codable, Equatable {
     /// in a ``SegmentTable``.
     var segments: [[Int64]]?
 
-    init(url: String, _ checkpoint: DownloadCheckpoint) {
+    init(url: String, _ checkpoint: Download.Checkpoint) {
         self.url = url
         requested = SanitizedURL.text(checkpoint.requestedURL)
         answered = SanitizedURL.text(checkpoint.answeringURL)
-        validator = checkpoint.validator.fieldValue
+        validator = checkpoint.validator
         total = checkpoint.total
         fields = checkpoint.fields.map { [$0.name, $0.value] }
         boot = Self.currentBoot
@@ -52,18 +52,12 @@ struct PartialRecord: Codable, Equatable {
     }
 
     /// The checkpoint for a number of bytes; nil if the record is invalid.
-    func checkpoint(offset: Int64) -> DownloadCheckpoint? {
-        let parsed: StrongValidator?
-        if validator.hasPrefix("\"") {
-            parsed = EntityTag.parse(fieldValues: [validator]).map(StrongValidator.entityTag)
-        } else {
-            parsed = HTTPDate.parse(validator, now: .now).map(StrongValidator.lastModified)
-        }
-        guard let parsed, fields.allSatisfy({ $0.count == 2 }) else { return nil }
-        return DownloadCheckpoint(
+    func checkpoint(offset: Int64) -> Download.Checkpoint? {
+        guard fields.allSatisfy({ $0.count == 2 }) else { return nil }
+        return Download.Checkpoint(
             offset: offset,
             total: total,
-            validator: parsed,
+            validator: validator,
             requestedURL: requested,
             answeringURL: answered,
             fields: HTTPHeaders(fields.map { ($0[0], $0[1]) })

@@ -18,7 +18,7 @@ internal import Darwin
 /// - the whole file is moved to its name before the record is removed.
 ///
 /// A small content, or one without a validator, goes into a `Download.FileSink`, which leaves nothing behind.
-final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
+final class ResumableFile: PartialContent, DirectSink {
     /// Below this size a body is fetched again as a whole: a record would cost more.
     static let minimumSize: Int64 = 256 << 10
     /// After this many bytes the file is synchronized, and the record updated.
@@ -27,7 +27,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     static let minimumSizeBeside: Int64 = 16 << 20
 
     /// Where an earlier process stopped.
-    let checkpoint: DownloadCheckpoint?
+    let checkpoint: Download.Checkpoint?
     private let found: String?
     private let path: String
     private let url: String
@@ -114,7 +114,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         _ path: String,
         _ url: String,
         _ state: inout State
-    ) throws(HTTPBody.FileError) -> (DownloadCheckpoint?, String?) {
+    ) throws(HTTPBody.FileError) -> (Download.Checkpoint?, String?) {
         guard let descriptor = try names.take() else { return (nil, nil) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_size > 0, let record = PartialRecord.read(names.record),
@@ -140,14 +140,11 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         return (checkpoint, "goes on at \(SizeText.short(size))")
     }
 
-    func download(to sink: any Download.Sink) -> Download {
-        if let checkpoint { return Download(to: sink, from: checkpoint) }
-        return type(of: sink) == ResumableFile.self ? Download(toObserver: self) : Download(to: sink)
-    }
+    func download(to sink: any Download.Sink) -> Download { Download(to: sink, from: checkpoint) }
 
     var minimumLengthOfCheckpoints: Int64 { Self.minimumSize }
 
-    func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws {
+    func willReceive(_ response: HTTPResponse, from checkpoint: Download.Checkpoint?) async throws {
         try state.withLock { state in
             try settle(&state)
             if let checkpoint, checkpoint.offset > 0 {
@@ -170,7 +167,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     }
 
     /// Begins a body in an empty file.
-    private func begin(_ checkpoint: DownloadCheckpoint?, _ state: inout State) throws {
+    private func begin(_ checkpoint: Download.Checkpoint?, _ state: inout State) throws {
         state.size = 0
         state.hasStartedOver = true
         guard let checkpoint, checkpoint.total ?? .max >= Self.minimumSize else {

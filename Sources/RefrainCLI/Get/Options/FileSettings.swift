@@ -51,7 +51,7 @@ struct FileSettings: Sendable {
 }
 
 /// A file whose name the server may choose in the head of its response; it replaces no existing file.
-final class NamedByServerSink: ContentSink, DownloadObserver {
+final class NamedByServerSink: ContentSink {
     private let fallback: String
     private let settings: FileSettings
     private let claimed: ClaimedPaths
@@ -68,7 +68,7 @@ final class NamedByServerSink: ContentSink, DownloadObserver {
     var path: String { chosen.withLock { $0 } ?? fallback }
     var delivered: Int64 { file.withLock { $0 }?.delivered ?? 0 }
 
-    func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws {
+    func willReceive(_ response: HTTPResponse, from checkpoint: Download.Checkpoint?) async throws {
         guard file.withLock({ $0 == nil }) else { return }
         guard let name = response.headers["Content-Disposition"].flatMap(DispositionField.filename) else {
             _ = try opened()

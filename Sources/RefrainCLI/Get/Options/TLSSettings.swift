@@ -27,7 +27,7 @@ enum TLSSettings {
         }
         for (name, text) in texts {
             guard let value = arguments.last(name) else { continue }
-            guard !value.isEmpty, HTTPToken.isValidFieldValue(value) else {
+            guard !value.isEmpty, HTTPHeaders.isValidValue(value) else {
                 throw .badValue(value, of: "--\(name.rawValue)", "is empty, or contains a control character")
             }
             configuration.overrides.texts[text] = value

@@ -36,7 +36,7 @@ struct Credentials: Sendable {
                 let bytes = try Input.contents(String(text.dropFirst()), "--bearer")
                 token = String(decoding: bytes, as: UTF8.self).trimmedOfWhiteSpace
             }
-            guard !token.isEmpty, HTTPToken.isValidFieldValue(token) else {
+            guard !token.isEmpty, HTTPHeaders.isValidValue(token) else {
                 throw UsageError("--bearer: the token is empty, or contains a control character")
             }
             (authorization, user) = ("Bearer \(token)", nil)

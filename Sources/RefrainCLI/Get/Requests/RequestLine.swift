@@ -34,7 +34,7 @@ enum RequestLine {
         try URLList.check(url, "\(location): \"url\"")
         var request = ListedRequest.Members()
         request.method = try text("method")
-        if let method = request.method, !HTTPToken.isValid(method) {
+        if let method = request.method, !HTTPMethod(rawValue: method).isValid {
             throw refuse("\"method\" is \(Sanitized.text(method)), which is not a method (RFC 9110 §5.6.2)")
         }
         if let headers = node["headers"] {

@@ -76,7 +76,7 @@ struct RequestTemplate: Sendable {
         case .some(let text): key = .custom(text)
         }
         keyField = arguments.last(.idempotencyKeyField)
-        if let keyField, !HTTPToken.isValid(keyField) {
+        if let keyField, !HTTPHeaders.isValidName(keyField) {
             throw .badValue(keyField, of: "--idempotency-key-field", "is not the name of a header field")
         }
         keyLifetime = try arguments.duration(.keyLifetime) ?? Self.defaultKeyLifetime
@@ -116,7 +116,7 @@ struct RequestTemplate: Sendable {
         var omitted: [String] = []
         func add(_ text: String, _ option: String) throws(UsageError) {
             // As in curl: without a value a field is left out, and with a semicolon it is sent without one.
-            if text.hasSuffix(";"), HTTPToken.isValid(String(text.dropLast())) {
+            if text.hasSuffix(";"), HTTPHeaders.isValidName(String(text.dropLast())) {
                 return headers.add(String(text.dropLast()), "")
             }
             var field = try HeaderText.parse(text, option: option)
@@ -232,7 +232,7 @@ struct RequestTemplate: Sendable {
         // A jar that is written at the end changes with each run.
         for file in arguments.all(.cookie) where !file.contains("=") && file != arguments.last(.cookieJar) {
             guard Directory.kind(of: file) == .file else { continue }
-            text += "\ncookies \(SHA256.hex(of: try Input.contents(file, "--cookie")))"
+            text += "\ncookies \(ContentDigest.sha256(of: try Input.contents(file, "--cookie")))"
         }
         return text
     }

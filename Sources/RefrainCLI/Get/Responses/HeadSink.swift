@@ -2,7 +2,7 @@
 internal import Refrain
 
 /// Writes the heads of the answers before a body.
-final class HeadSink: ContentSink, DownloadObserver {
+final class HeadSink: ContentSink {
     private let sink: any ContentSink
     private let log: ResponseLog
     private let written = Locked<Int64>(0)
@@ -18,8 +18,8 @@ final class HeadSink: ContentSink, DownloadObserver {
     var headSize: Int64 { written.withLock { $0 } }
     var canStartOver: Bool { sink.canStartOver }
 
-    func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws {
-        try await (sink as? any DownloadObserver)?.willReceive(response, from: checkpoint)
+    func willReceive(_ response: HTTPResponse, from checkpoint: Download.Checkpoint?) async throws {
+        try await sink.willReceive(response, from: checkpoint)
         guard (checkpoint?.offset ?? 0) == 0 else { return }
         if written.withLock({ $0 }) > 0 { try await startOver() }
         try await writeHeads()

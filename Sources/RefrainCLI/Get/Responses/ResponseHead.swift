@@ -15,7 +15,7 @@ struct ResponseHead: Sendable {
     /// Whether the connection was reused.
     let reusedConnection: Bool
     /// What is known of the connection; nil unless an option shows it.
-    let connection: ConnectionFacts?
+    let connection: HTTPResponse.Exchange.Connection?
     /// The URL that answered.
     let url: String
     /// The target of a redirect; nil if it is none.

@@ -120,7 +120,7 @@ struct SegmentedFetch: Sendable {
 
     /// Fetches one segment.
     private func fetch(
-        _ segment: (index: Int, from: DownloadCheckpoint, end: Int64),
+        _ segment: (index: Int, from: Download.Checkpoint, end: Int64),
         like first: HTTPRequest,
         timeout: Duration?,
         since start: ContinuousClock.Instant

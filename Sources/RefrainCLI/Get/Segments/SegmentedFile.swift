@@ -15,7 +15,7 @@ internal import Darwin
 /// which are written to `.NAME.part` at their offsets, with a ``PartialRecord`` and a ``SegmentTable`` beside it; the
 /// record is written last and removed first, as with ``ResumableFile``. Without ranges or such a validator the content
 /// is fetched as a whole, into a ``ResumableFile``.
-final class SegmentedFile: PartialContent, DownloadObserver {
+final class SegmentedFile: PartialContent {
     /// The size that one request fetches before the content is divided, or the segments of an earlier run are
     /// continued.
     static let firstLength = SegmentTable.minimumLength
@@ -43,7 +43,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
     private struct Parts {
         let descriptor: Int32
         let record: PartialRecord
-        var checkpoint: DownloadCheckpoint
+        var checkpoint: Download.Checkpoint
         var table: SegmentTable
         /// The segment that the first request of this run fetches.
         var first: Int
@@ -133,7 +133,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
     func download(to sink: any Download.Sink) -> Download {
         state.withLock { state in
             switch state {
-            case .empty, .done: return Download(to: sink, upTo: Self.firstLength)
+            case .empty, .done: return Download(to: sink, from: nil, upTo: Self.firstLength)
             case .whole(let file): return file.download(to: sink)
             case .divided(let parts):
                 let bounds = parts.table.segments[parts.first].bounds
@@ -143,7 +143,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
         }
     }
 
-    func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws {
+    func willReceive(_ response: HTTPResponse, from checkpoint: Download.Checkpoint?) async throws {
         let file = try state.withLock { state -> ResumableFile? in
             switch state {
             case .divided(var parts):
@@ -170,7 +170,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
     }
 
     /// Creates the partial file, the positions and, last, the record.
-    private func begin(_ checkpoint: DownloadCheckpoint, _ bounds: [Range<Int64>]) throws -> Parts {
+    private func begin(_ checkpoint: Download.Checkpoint, _ bounds: [Range<Int64>]) throws -> Parts {
         // The target is checked first: if it is not a file, nothing is fetched.
         try Download.FileSink(path: path).discard()
         let descriptor = try names.make()
@@ -242,7 +242,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
     }
 
     /// The missing range of a segment; nil if it is complete.
-    func missing(of index: Int) -> (index: Int, from: DownloadCheckpoint, end: Int64)? {
+    func missing(of index: Int) -> (index: Int, from: Download.Checkpoint, end: Int64)? {
         state.withLock { state in
             guard case .divided(let parts) = state, !parts.table.segments[index].isDone else { return nil }
             var checkpoint = parts.checkpoint

@@ -89,7 +89,7 @@ extension Settlement {
 
 extension TransferState.Entry {
     /// A short name of the request in its state, for the command line.
-    var id: String { String(SHA256.hex(of: Array(identity.utf8)).prefix(12)) }
+    var id: String { String(ContentDigest.sha256(of: Array(identity.utf8)).prefix(12)) }
 }
 
 extension TransferState {

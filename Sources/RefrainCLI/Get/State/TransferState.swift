@@ -566,7 +566,7 @@ final class TransferState: Sendable {
     /// - Parameter occurrence: the number of the request among equal ones, from 1.
     static func identity(method: String, url: String, content: [UInt8] = [], occurrence: Int = 1) -> String {
         var text = "\(method) \(url)"
-        if !content.isEmpty { text += " \(SHA256.hex(of: content).prefix(32))" }
+        if !content.isEmpty { text += " \(ContentDigest.sha256(of: content).prefix(32))" }
         return occurrence > 1 ? "\(text) #\(occurrence)" : text
     }
 }

@@ -71,10 +71,10 @@ struct BackgroundWriterTests {
         defer { scratch.remove() }
         let path = scratch.path + ".target"
         let total = 2 * ResumableFile.minimumSizeBeside
-        let checkpoint = DownloadCheckpoint(
+        let checkpoint = Download.Checkpoint(
             offset: 0,
             total: total,
-            validator: .entityTag(try #require(EntityTag.parse(fieldValues: ["\"a\""]))),
+            validator: "\"a\"",
             requestedURL: "http://h/",
             answeringURL: "http://h/",
             fields: HTTPHeaders()
