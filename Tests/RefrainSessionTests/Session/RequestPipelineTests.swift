@@ -26,14 +26,14 @@ struct RequestPipelineTests {
         let pipeline = try code("RequestPipeline.swift")
         for call in [
             "admission.requests.admit(", "await coalesce(", "redirect.follow(", "await retry(", "retry.run(",
-            "await attempt(", "RequestAdaptation.prepare(", "await pace(", "pacer?.waitForTurn(", "pacer?.note(",
-            "await limit(", "await inspect(", "BodyProgress.send(",
+            "await attempt(", "RequestAdaptation.prepare(", "await pace(", "pacer.paced(",
+            "await inspect(", "BodyProgress.send(",
         ] { #expect(count(call, in: pipeline) == 1, "\(call)") }
         #expect(count("transport.load(", in: pipeline) == 0)
         let sending = try code("BodyProgress.swift")
         #expect(count("transport.load(", in: sending) == 1)
         // A step that has nothing to do passes the request on to the next one, and to no other.
-        for (step, next) in [("limit", "resume"), ("resume", "send")] {
+        for (step, next) in [("pace", "limit"), ("limit", "resume"), ("resume", "send")] {
             let start = try #require(pipeline.firstRange(of: "private func \(step)("))
             let rest = pipeline[start.upperBound...]
             let body = String(rest[..<(rest.firstRange(of: "\n    }")?.lowerBound ?? rest.endIndex)])
