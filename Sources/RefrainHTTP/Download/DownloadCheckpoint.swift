@@ -19,8 +19,9 @@ extension Download {
         /// The fields that describe the content as a whole, which a part of it need not repeat.
         public var fields: HTTPHeaders
 
-        /// What proves that further bytes belong to these: the value of `If-Range` (RFC 9110 §13.1.5), which is a
-        /// strong entity tag or a date.
+        /// The value of `If-Range`, which proves that further bytes belong to these (RFC 9110 §13.1.5).
+        ///
+        /// It is a strong entity tag or a date.
         public var validator: String { strongValidator.fieldValue }
     }
 }

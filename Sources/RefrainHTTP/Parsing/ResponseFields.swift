@@ -45,10 +45,10 @@ extension HTTPResponse {
 }
 
 extension HTTPHeaders {
-    /// The digests in a field such as `Repr-Digest` or `Content-Digest`, by the names of their hash functions, such as
-    /// `sha-256` (RFC 9530).
+    /// The digests in a field such as `Repr-Digest` or `Content-Digest` (RFC 9530).
     ///
-    /// They are of the content as it is sent, before a `Content-Encoding` is undone. Nothing is compared with them.
+    /// Their keys are the names of the hash functions, such as `sha-256`. They are of the content as it is sent, before
+    /// a `Content-Encoding` is undone. Nothing is compared with them.
     ///
     /// - Returns: The bytes of each digest; empty if there is no such field, or if it is malformed.
     public func digests(in name: String) -> [String: [UInt8]] {

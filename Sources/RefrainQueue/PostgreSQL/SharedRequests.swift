@@ -194,7 +194,7 @@ package final class SharedRequests {
     package func claim(_ rows: [Row]) throws(QueueError) -> [Bool] {
         guard !rows.isEmpty else { return [] }
         // The lease is one for the run, so that it must last for what is claimed now.
-        try renew()
+        if !claims.lease.isValid { try renew() }
         let array = PostgresConnection.array
         let taken = try connection.query(
             """
