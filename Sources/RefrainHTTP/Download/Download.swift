@@ -113,7 +113,7 @@ extension Download {
         ///     it cannot, and starts at its beginning.
         func willReceive(_ response: HTTPResponse, from checkpoint: Download.Checkpoint?) async throws
 
-        /// The length of a content in bytes below which the sink needs no checkpoint at its beginning.
+        /// The length in bytes of a body below which the sink needs no checkpoint at its beginning.
         ///
         /// ``willReceive(_:from:)`` gets none for a shorter content. Defaults to 0.
         var minimumLengthOfCheckpoints: Int64 { get }

@@ -50,7 +50,7 @@ extension HTTPHeaders {
     /// Their keys are the names of the hash functions, such as `sha-256`. They are of the content as it is sent, before
     /// a `Content-Encoding` is undone. Nothing is compared with them.
     ///
-    /// - Returns: The bytes of each digest; empty if there is no such field, or if it is malformed.
+    /// - Returns: The bytes of each digest; empty if the field is missing or malformed.
     public func digests(in name: String) -> [String: [UInt8]] {
         let members = StructuredField.dictionary(fieldValues: self[values: name]) ?? StructuredField.Dictionary()
         var digests: [String: [UInt8]] = [:]

@@ -45,7 +45,7 @@ struct SharedRequestsTests {
         )
     }
 
-    @Test("R37: one run has a request, and whoever has lost it writes nothing, sends nothing and gives nothing back")
+    @Test("R37: one run has a request, and one that has lost it writes nothing, sends nothing and gives nothing back")
     func claims() throws {
         let server = try PostgresServer()
         let (a, b) = (try Self.run(server, lease: .seconds(1)), try Self.run(server, lease: .seconds(1)))

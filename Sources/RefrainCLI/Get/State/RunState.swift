@@ -10,7 +10,7 @@ protocol RunState: Sendable {
     ///
     /// - Parameters:
     ///   - isDurable: whether the rows are on the disk when this returns; keys must be.
-    ///   - isAbsent: whether there is no file of the entry at an index, so that it may have the name of a failed one.
+    ///   - isAbsent: whether the file of the entry at an index is missing, so that it may take a failed one's name.
     /// - Returns: for each entry the row, or nil where its file belongs to another request.
     func register(_ entries: [Entry], isDurable: Bool, isAbsent: (Int) -> Bool) throws(DatabaseError) -> [Entry?]
     /// Takes requests that this run is to send or to change; false for each that another run has taken meanwhile.

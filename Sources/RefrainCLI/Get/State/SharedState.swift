@@ -21,7 +21,7 @@ final class SharedState: RunState {
         let requests: SharedRequests
         /// The rows of the requests of this run, as they were read last.
         var rows: [Int64: SharedRequests.Row] = [:]
-        /// The requests that own the files of this run.
+        /// The identities of the requests that write the files of this run, by the names of these.
         var owners: [String: String] = [:]
     }
 
@@ -29,7 +29,7 @@ final class SharedState: RunState {
     private let claims: SharedRequests.Claims
     private let renewal: SharedRequests.Renewal
     private let location: SharedStateLocation
-    /// This machine and output folder, which a file that was brought is looked for in; nil: there is no folder.
+    /// This machine and its output folder, where the files of its requests are; nil without a folder.
     private let place: String?
 
     /// Connects.
