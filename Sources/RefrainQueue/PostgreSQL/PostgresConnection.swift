@@ -31,9 +31,8 @@ package final class PostgresConnection {
     package init(_ text: String) throws(QueueError) {
         handle = Self.connect(text)
         guard PQstatus(handle) == CONNECTION_OK else {
-            let failure = Self.message(handle)
-            PQfinish(handle)
-            throw QueueError(.cannotOpen, "cannot connect to PostgreSQL: \(failure)")
+            // The handle is freed by `deinit`, which runs here, too.
+            throw QueueError(.cannotOpen, "cannot connect to PostgreSQL: \(Self.message(handle))")
         }
         try prepareSession()
     }

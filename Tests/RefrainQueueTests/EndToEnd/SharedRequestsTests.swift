@@ -84,6 +84,19 @@ struct SharedRequestsTests {
         #expect(try a.claim(Array(free[..<2])) == [false, false])
     }
 
+    @Test("R31: a database that is not there is an error that says so")
+    func unreachable() async throws {
+        func code(_ location: String) -> QueueError.Code? {
+            do throws(QueueError) {
+                _ = try SharedRequests(location, name: "l", lease: .seconds(30))
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        #expect(code("postgres://u:pw@127.0.0.1:1/x") == .cannotOpen && code("no words of libpq") == .cannotOpen)
+    }
+
     @Test("R37: what a run gives back is another one's at once; what it may have sent waits for the lease")
     func release() throws {
         let server = try PostgresServer()
