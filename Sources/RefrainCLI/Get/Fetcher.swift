@@ -29,14 +29,20 @@ final class Fetcher: Sendable {
     /// Whether it was said that partial files are lost: once is enough for a list.
     private let hasSaidLoss = Locked(false)
 
-    /// `streams` are the outputs that are not files, by their paths.
-    init(_ settings: GetSettings, streams: [String: Output], state: (any RunState)?, progress: Progress) {
+    /// `streams` are the outputs that are not files, by their paths; `quota` is where other runs keep the pace, too.
+    init(
+        _ settings: GetSettings,
+        streams: [String: Output],
+        state: (any RunState)?,
+        quota: (any QuotaStore)?,
+        progress: Progress
+    ) {
         self.settings = settings
         self.state = state
         self.progress = progress
         self.streams = streams
         folders = if case .folder(let root) = settings.destination { OutputFolders(root) } else { OutputFolders("") }
-        let pacer = settings.options.pace.pacer()
+        let pacer = settings.options.pace.pacer(quota)
         let budgets = settings.options.hasBudget ? Retry.Budgets { _ in CommandPolicy.budget() } : nil
         var retry = Retry(settings.options.policy, budgets: budgets)
         retry.asksStrategyAboutSuccess = settings.options.policy.condition != nil

@@ -24,13 +24,28 @@ struct GetCommand {
         for remark in settings.display.remarks { coordinator.say(remark) }
         Signals.beginWork()
         let settings = settings
-        let fetcher = Fetcher(settings, streams: streams, state: plan.state, progress: progress)
+        let quota = try await Self.quota(settings)
+        let fetcher = Fetcher(settings, streams: streams, state: plan.state, quota: quota, progress: progress)
         let drawing = Task { [progress] in await progress.run() }
         await Self.fetchAll(settings, fetcher, queue, &plan, coordinator)
         drawing.cancel()
         let status = coordinator.finish()
         // Requests that ended before the signal stay done, but the command was interrupted.
         return Task.isCancelled ? Signals.status : status
+    }
+
+    /// Where the runs that share a state keep the limits of `--pace` together.
+    private static func quota(_ settings: GetSettings) async throws(UsageError) -> (any QuotaStore)? {
+        #if PostgreSQL
+        guard let shared = settings.state.shared, settings.options.pace.isGiven else { return nil }
+        do throws(QueueError) {
+            return try await PostgresQuota(shared.url)
+        } catch {
+            throw UsageError("--state: \(error)")
+        }
+        #else
+        return nil
+        #endif
     }
 
     /// Makes all requests, so many at a time.

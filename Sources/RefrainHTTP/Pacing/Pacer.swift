@@ -70,6 +70,7 @@ public struct Pacer: HTTPMiddleware {
     private let profile: ServerProfile?
     private let maximumConcurrency: Int?
     private let usage: @Sendable (HTTPResponse) -> Double?
+    private let quota: (any QuotaStore)?
     private var ownClocks: RetryClocks?
     private let waiting = CancellationTokenSource()
     private let state = Locked(State())
@@ -77,6 +78,13 @@ public struct Pacer: HTTPMiddleware {
     private struct State {
         var places: [Place: PaceState] = [:]
         var concurrency: [Place: AdaptiveConcurrency] = [:]
+        var quotas: [Place: Quotas] = [:]
+    }
+
+    /// What other processes share of the limits of a place.
+    private struct Quotas {
+        let requests: SharedQuota?
+        let cost: SharedQuota?
     }
 
     /// What is paced by itself: a key of the caller's, or an origin and the hash of a credential, which is not kept.
@@ -102,6 +110,10 @@ public struct Pacer: HTTPMiddleware {
     ///     as one.
     ///   - usage: what an answer says it has cost, which corrects ``HTTPRequest/cost``; nil: that stands, as
     ///     for a body that is streamed and has not arrived yet. Defaults to nil for all.
+    ///   - quota: where other processes keep `limits` together with this one. It knows places by
+    ///     ``HTTPRequest/paceKey`` or by their origins, without credentials. Where the store is out of reach, this
+    ///     process goes on with an even share; where it never was within reach, requests fail. Defaults to nil: the
+    ///     limits are this process's own.
     ///   - clocks: the clocks that measure delays and that dates are compared with. Defaults to nil: in a session its
     ///     own, otherwise those of the system.
     public init(
@@ -109,12 +121,14 @@ public struct Pacer: HTTPMiddleware {
         profile: ServerProfile? = nil,
         maximumConcurrency: Int? = nil,
         usage: @escaping @Sendable (HTTPResponse) -> Double? = { _ in nil },
+        quota: (any QuotaStore)? = nil,
         clocks: RetryClocks? = nil
     ) {
         self.limits = limits
         self.profile = profile
         self.maximumConcurrency = maximumConcurrency.map { max(1, $0) }
         self.usage = usage
+        self.quota = quota
         ownClocks = clocks
     }
 
@@ -147,8 +161,12 @@ public struct Pacer: HTTPMiddleware {
             guard hasSlot else { return isLate ? request.tooLate("while it was held back") : cancelled(request) }
         }
         let (turn, wait) = take(place, after: nil, request.cost)
-        guard let turn, wait > .zero else { return nil }
-        let error = await pause(until: turn, of: request, in: place, &pacing)
+        var error: HTTPError?
+        if let turn, wait > .zero { error = await pause(until: turn, of: request, in: place, &pacing) }
+        if error == nil, let quotas = quotas(of: place, request) {
+            error = await waitForQuota(quotas, of: request, &pacing)
+            if error != nil { state.withLock { $0.places[place]?.end(cost: request.cost) } }
+        }
         if error != nil { slots?.refund() }
         return error
     }
@@ -174,6 +192,15 @@ public struct Pacer: HTTPMiddleware {
             if let usage { state.places[place]?.correct(by: usage - request.cost) }
             guard let slots = state.concurrency[place]?.slots else { return nil }
             return (slots, state.concurrency[place]?.note(sign(of: result, namesTime: delay != nil)))
+        }
+        let quotas = quotas(of: place, request)
+        if let usage { quotas?.cost?.correct(by: usage - request.cost) }
+        if let delay, let quotas {
+            // Nothing waits for it: this process is held already.
+            Task {
+                await quotas.requests?.hold(for: delay)
+                await quotas.cost?.hold(for: delay)
+            }
         }
         guard let change else { return }
         if let limit = change.limit { change.slots.setLimit(limit) }
@@ -233,6 +260,54 @@ public struct Pacer: HTTPMiddleware {
         }
         guard wait != .zero || request.isPastDeadline else { return nil }
         if let turn { state.withLock { $0.places[place]?.handBack(turn) } }
+        return end(of: request, after: wait)
+    }
+
+    /// Waits until the request may have its permits of what several processes share.
+    private func waitForQuota(
+        _ quotas: Quotas,
+        of request: HTTPRequest,
+        _ pacing: inout AttemptRecord.Pacing
+    ) async -> HTTPError? {
+        let (clocks, clock) = (clocks, clocks.timer.cancelled(by: waiting.current))
+        var since = clocks.now
+        // When all its permits are due, and the unit that is the last of them.
+        var (due, last) = (since, \AttemptRecord.Pacing.waitedForRate)
+        let units = [
+            (quotas.requests, 1, \AttemptRecord.Pacing.waitedForRate),
+            (quotas.cost, request.cost, \AttemptRecord.Pacing.waitedForCost),
+        ]
+        for (quota, amount, part) in units {
+            guard let quota else { continue }
+            let (answer, isLate) = await request.withinDeadline { await quota.book(amount, clocks, clock: clock) }
+            pacing.add(clocks.now - since, to: part)
+            since = clocks.now
+            switch answer {
+            case .due(let time): if time > due { (due, last) = (time, part) }
+            case .later, .cancelled: return isLate ? request.tooLate("while it was held back") : cancelled(request)
+            case .unreachable(let error):
+                return HTTPError(
+                    .callerFailed,
+                    request: request,
+                    underlyingError: error,
+                    message: "the store of its quota was never within reach: \(error)",
+                    bytesSent: 0
+                )
+            }
+        }
+        let cap = min(request.retryAfterPolicy.cap, request.deadline?.remaining ?? .longestDelay)
+        guard due - since < cap else { return end(of: request, after: due - since) }
+        let rest = try? await withRetry(timeout: request.deadline?.remaining, clock: clock) { [due] _ in
+            max(.zero, due - clocks.now)
+        } decide: { _, wait in
+            wait == .zero ? .finish(wait, .succeeded) : .retry(after: wait, .paced, isFree: true)
+        }
+        pacing.add(clocks.now - since, to: last)
+        return rest == .zero && !request.isPastDeadline ? nil : end(of: request, after: rest)
+    }
+
+    /// The error of a request that was not sent; `wait` is how long it would have to wait, or nil: it was cancelled.
+    private func end(of request: HTTPRequest, after wait: Duration?) -> HTTPError {
         guard let wait else { return cancelled(request) }
         guard wait > .zero else { return request.tooLate("while it was held back") }
         var error = HTTPError(
@@ -293,6 +368,24 @@ public struct Pacer: HTTPMiddleware {
         var fields = RateLimitFields()
         fields.families = profile.families
         return fields.limits(wallClock: clocks.wallNow) { response.headers[values: $0] }
+    }
+
+    /// What is shared of the limits of a place; nil: nothing is.
+    private func quotas(of place: Place, _ request: HTTPRequest) -> Quotas? {
+        guard let quota, limits != .none else { return nil }
+        let name = request.paceKey ?? request.origin.map { "\($0)" } ?? ""
+        let seconds = limits.interval.inSeconds
+        return state.withLock { state in
+            if let known = state.quotas[place] { return known }
+            // One that is forgotten loses what it has booked, and no more.
+            if state.quotas.count >= Self.capacity { state.quotas.removeAll() }
+            let new = Quotas(
+                requests: limits.requests.map { SharedQuota("\(name) requests", rate: $0 / seconds, in: quota) },
+                cost: limits.cost.map { SharedQuota("\(name) cost", rate: $0 / seconds, in: quota) }
+            )
+            state.quotas[place] = new
+            return new
+        }
     }
 
     private func slots(of place: Place) -> ThrottleSlots? {

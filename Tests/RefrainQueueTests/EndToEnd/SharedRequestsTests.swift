@@ -139,6 +139,57 @@ struct SharedRequestsTests {
     }
 }
 
+@Suite(
+    "A quota in PostgreSQL",
+    .serialized,
+    .enabled(if: PostgresServer.programs != nil, "PostgreSQL is not installed"),
+    .timeLimit(.minutes(10))
+)
+struct PostgresQuotaTests {
+    @Test("R38: the permits of several processes are one after the other, and a hold is one of all")
+    func permits() async throws {
+        let server = try PostgresServer()
+        let (a, b) = (try await PostgresQuota(server.location), try await PostgresQuota(server.location))
+        let first = try await a.book("k", rate: 100, wanted: 5, hold: .zero)
+        let second = try await b.book("k", rate: 100, wanted: 5, hold: .zero)
+        #expect(first.permits == 5 && second.permits == 5 && first.members == 1 && second.members == 2)
+        // Five permits at 100 a second are 50 ms, less the time between the calls.
+        #expect(first.start <= .milliseconds(1) && second.start <= .milliseconds(51), "\(second.start)")
+        #expect(try await a.book("k", rate: 100, wanted: 500, hold: .zero).permits == 500)
+        let none = try await b.book("k", rate: 100, wanted: 1, hold: .zero)
+        #expect(none.permits == 0 && none.start > .seconds(3) && none.members == 2, "\(none)")
+        #expect(try await b.book("other", rate: 100, wanted: 1, hold: .zero).permits == 1)
+        #expect(try await a.book("other", rate: 100, wanted: 0, hold: .seconds(20)).permits == 0)
+        let held = try await b.book("other", rate: 100, wanted: 1, hold: .zero)
+        #expect(held.permits == 0 && held.start > .seconds(18), "\(held)")
+    }
+
+    @Test("R38: eight connections that ask for all that they can get have the rate, and no more")
+    func rate() async throws {
+        let server = try PostgresServer()
+        let began = ContinuousClock.now
+        let times = try await withThrowingTaskGroup(of: [Duration].self) { group in
+            for _ in 0..<8 {
+                let quota = try await PostgresQuota(server.location)
+                group.addTask {
+                    var times: [Duration] = []
+                    while ContinuousClock.now - began < .seconds(3) {
+                        let grant = try await quota.book("k", rate: 500, wanted: 10, hold: .zero)
+                        let now = ContinuousClock.now - began
+                        times += (0..<Int(grant.permits)).map { now + grant.start + .milliseconds(2) * $0 }
+                        guard grant.permits == 0 else { continue }
+                        try await ContinuousClock().sleep(for: max(.milliseconds(5), grant.start))
+                    }
+                    return times
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        let second = times.count { $0 >= .seconds(1) && $0 < .seconds(2) }
+        #expect((400...550).contains(second), "\(second) of 500")
+    }
+}
+
 /// The command on several machines: processes with folders of their own, counted where the requests arrive.
 @Suite(
     "refrain get on several machines",

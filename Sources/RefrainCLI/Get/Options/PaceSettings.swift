@@ -45,8 +45,10 @@ struct PaceSettings: Sendable {
     var readsBodies: Bool { usage != nil }
 
     /// The stage that keeps the limits, and holds requests where the server says until when.
-    func pacer() -> Pacer {
-        Pacer(limits, profile: profile) { response in cost(of: response) }
+    ///
+    /// - Parameter quota: where other runs keep the limits together with this one; nil: they are its own.
+    func pacer(_ quota: (any QuotaStore)?) -> Pacer {
+        Pacer(limits, profile: profile, usage: { cost(of: $0) }, quota: quota)
     }
 
     /// How many requests are under way or wait for their turn: about those of a minute.

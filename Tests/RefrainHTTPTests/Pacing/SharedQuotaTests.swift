@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import RefrainCore
+import RefrainTesting
+import TestSupport
+import Testing
+
+@testable import RefrainHTTP
+
+@Suite("A limit that several processes keep together")
+struct SharedQuotaTests {
+    private let clock = TestClock()
+
+    /// Answers at once, and notes when.
+    private struct Server: HTTPLoader {
+        let clocks: RetryClocks
+        let arrivals = Locked<[Duration]>([])
+
+        func load(_ request: HTTPRequest) async -> HTTPResult {
+            let now = clocks.now
+            arrivals.withLock { $0.append(now) }
+            return .success(HTTPResponse(request: request, status: 200))
+        }
+    }
+
+    /// A store that can be lost.
+    private struct Fragile: QuotaStore {
+        struct Lost: Error {}
+        let inner: InMemoryQuotaStore
+        let clocks: RetryClocks
+        /// When it cannot be reached.
+        var lost: Range<Duration>?
+        let asks = Locked(0)
+
+        func book(_ key: String, rate: Double, wanted: Double, hold: Duration) async throws -> QuotaGrant {
+            asks.withLock { $0 += 1 }
+            if let lost, lost.contains(clocks.now) { throw Lost() }
+            return await inner.book(key, rate: rate, wanted: wanted, hold: hold)
+        }
+    }
+
+    private static let members = 8
+    private static let rate = 50.0
+
+    private func store(lost: Range<Duration>? = nil) -> Fragile {
+        let clocks = clock.retryClocks()
+        let inner = InMemoryQuotaStore(members: Self.members, clocks: clocks)
+        let (now, lost) = (clocks.now, lost)
+        let times = lost.map { now + $0.lowerBound..<now + $0.upperBound }
+        return Fragile(inner: inner, clocks: clocks, lost: times)
+    }
+
+    /// Sends requests for twenty seconds through eight pacers, and returns when each was sent.
+    private func run(_ store: Fragile) async throws -> [Duration] {
+        let clocks = clock.retryClocks()
+        let began = clocks.now
+        let server = Server(clocks: clocks)
+        let url = "https://a.example/v1"
+        let tasks = try (0..<Self.members).map { _ in
+            let pacer = Pacer(.per(.seconds(1), requests: Self.rate), quota: store, clocks: clocks)
+            let loader = pacer --> server
+            let request = try HTTPRequest(url)
+            return Task {
+                await withDiscardingTaskGroup { group in
+                    for _ in 0..<125 { group.addTask { _ = await loader.load(request) } }
+                }
+            }
+        }
+        await clock.run { for task in tasks { await task.value } }
+        return server.arrivals.withLock { $0.sorted() }.map { $0 - began }
+    }
+
+    private static func fullest(_ times: [Duration], _ span: Duration) -> Int {
+        var (first, most) = (0, 0)
+        for (index, time) in times.enumerated() {
+            while time - times[first] >= span { first += 1 }
+            most = max(most, index - first + 1)
+        }
+        return most
+    }
+
+    @Test("R38: eight processes keep one limit together, and use it up")
+    func together() async throws {
+        let store = store()
+        let times = try await run(store)
+        #expect(Self.fullest(times, .seconds(10)) <= 550 && Self.fullest(times, .seconds(1)) <= 60)
+        #expect(times.count == 1000 && times[999] <= .seconds(22), "\(times[999])")
+        #expect(store.asks.withLock { $0 } < 3 * times.count, "\(store.asks.withLock { $0 }) bookings")
+    }
+
+    @Test("R38: without the store each goes on with an even share, and with it again together")
+    func lost() async throws {
+        let times = try await run(store(lost: .seconds(5)..<(.seconds(12))))
+        #expect(Self.fullest(times, .seconds(10)) <= 550, "\(Self.fullest(times, .seconds(10)))")
+        let during = times.count { $0 >= .seconds(6) && $0 < .seconds(11) }
+        #expect((200...275).contains(during), "\(during) of 250")
+    }
+
+    @Test("R38: a store that was never within reach is an error, and a held place holds the other processes")
+    func edges() async throws {
+        let clocks = clock.retryClocks()
+        let lost = store(lost: .zero..<(.seconds(60)))
+        let server = Server(clocks: clocks)
+        let loader = Pacer(.perMinute(requests: 60), quota: lost, clocks: clocks) --> server
+        let refused = await loader.load(try HTTPRequest("https://a.example/"))
+        #expect(refused.errorCode == .callerFailed && server.arrivals.withLock { $0.isEmpty })
+        let store = InMemoryQuotaStore(clocks: clocks)
+        _ = await store.book("k", rate: 10, wanted: 0, hold: .seconds(3))
+        let early = await store.book("k", rate: 10, wanted: 2, hold: .zero)
+        #expect(early.permits == 0 && early.start >= .seconds(2.8))
+        await clock.advance(by: .seconds(3))
+        let later = await store.book("k", rate: 10, wanted: 2, hold: .zero)
+        #expect(later.permits == 2 && later.start == .zero)
+        #expect(await store.book("k", rate: 10, wanted: 1, hold: .zero).permits == 0)
+    }
+
+    @Test("R38: what requests have cost beyond what they said is taken from the next ones")
+    func debt() async throws {
+        let clocks = clock.retryClocks()
+        let quota = SharedQuota("k", rate: 10, in: InMemoryQuotaStore(clocks: clocks))
+        let began = clocks.now
+        var count = 0
+        // Each costs two where it said one: five a second.
+        while count < 40 {
+            switch await quota.take(1, clocks) {
+            case .later(let wait): await clock.advance(by: wait)
+            case .due(let time):
+                await clock.advance(by: max(.zero, time - clocks.now))
+                quota.correct(by: 1)
+                count += 1
+            case .cancelled, .unreachable:
+                Issue.record("there is no permit")
+                return
+            }
+        }
+        let took = clocks.now - began
+        #expect((.seconds(7.3) ... .seconds(8.2)).contains(took), "\(took)")
+    }
+}
