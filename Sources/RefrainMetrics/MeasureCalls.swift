@@ -16,6 +16,7 @@
 /// |---|---|---|
 /// | `refrain_requests_total` | counter | `outcome`: succeeded, failed, cancelled |
 /// | `refrain_attempts_total` | counter | `host`, `outcome`: the status or the error's code |
+/// | `refrain_circuit_attempts_total` | counter | `host`, `phase` of a circuit breaker that is not closed |
 /// | `refrain_retries_total` | counter | `host`, `reason` |
 /// | `refrain_given_up_total` | counter | `host`, `reason` |
 /// | `refrain_attempt_duration_seconds` | timer | `host` |
@@ -55,6 +56,9 @@ public struct MeasureCalls: HTTPMiddleware {
         for attempt in attempts {
             let outcome = attempt.status.map { "\($0)" } ?? attempt.error?.rawValue ?? "none"
             count("refrain_attempts_total", [("host", host), ("outcome", outcome)])
+            if let phase = attempt.pacing?.circuit?.rawValue {
+                count("refrain_circuit_attempts_total", [("host", host), ("phase", phase)])
+            }
             let label = "refrain_attempt_duration_seconds"
             Timer(label: label, dimensions: [("host", host)], factory: factory).record(duration: attempt.duration)
             let reason = ("reason", attempt.reason.rawValue)

@@ -27,7 +27,7 @@ struct ExplainText {
             let wait = recorded.decision == "retry" ? ", after \(DurationText.short(recorded.delay))" : ""
             lines.append("  recorded  \(recorded.decision)\(wait): \(recorded.reason)")
         }
-        if let pacing = question.recorded?.pacing { lines.append("  held back \(PacingText.words(pacing))") }
+        if let pacing = question.recorded?.pacing { lines.append("  \(PacingText.words(pacing))") }
         if let command = question.command { lines.append("  policy    \(command.words)") }
         if answer.rules.names.isEmpty { lines.append("  rules     none") }
         for (index, name) in answer.rules.names.enumerated() {

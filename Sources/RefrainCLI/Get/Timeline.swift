@@ -19,7 +19,7 @@ struct Timeline {
         for record in attempts {
             let outcome = record.status.map { "\($0)" } ?? record.error?.rawValue ?? "no outcome"
             var words = "\(outcome) in \(DurationText.short(record.duration))"
-            if let pacing = record.pacing { words += ", held back \(PacingText.words(pacing))" }
+            if let pacing = record.pacing { words += ", \(PacingText.words(pacing))" }
             if record.decision == .retry {
                 words +=
                     record.reason == .redirected

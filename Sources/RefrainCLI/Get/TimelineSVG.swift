@@ -67,7 +67,7 @@ struct TimelineSVG {
         let took = DurationText.short(record.duration)
         let again = record.reason == .redirected ? "elsewhere" : "again after \(DurationText.short(record.delay))"
         var why = record.decision == .retry ? "\(again): \(record.reason.rawValue)" : record.reason.rawValue
-        if let pacing = record.pacing { why += "; held back \(PacingText.words(pacing))" }
+        if let pacing = record.pacing { why += "; \(PacingText.words(pacing))" }
         let start = record.start.inSeconds
         let end = start + record.duration.inSeconds
         // Keeps an attempt of a millisecond visible on a scale of seconds.

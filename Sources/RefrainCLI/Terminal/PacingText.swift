@@ -23,6 +23,7 @@ enum PacingText {
         for part in parts where pacing[keyPath: part.path] > .zero {
             members.append((part.member, .rounded(pacing[keyPath: part.path].inSeconds * 1000, places: 3)))
         }
+        if let circuit = pacing.circuit { members.append(("circuit", .string(circuit.rawValue))) }
         return members
     }
 
@@ -33,11 +34,24 @@ enum PacingText {
             guard case .number(let number)? = node[part.member]?.value, (0..<1e15).contains(number) else { continue }
             pacing[keyPath: part.path] = .milliseconds(number)
         }
-        return pacing.total > .zero ? pacing : nil
+        pacing.circuit = node["circuit"]?.text.flatMap { AttemptRecord.Pacing.Circuit(rawValue: $0) }
+        return pacing.total > .zero || pacing.circuit != nil ? pacing : nil
     }
 
-    /// Such as `2.00 s by a refusal that named a time, 140 ms by the limit of requests`.
+    /// Such as `held back 2.00 s by a refusal that named a time, 140 ms by the limit of requests`.
     static func words(_ pacing: AttemptRecord.Pacing) -> String {
+        let circuit = pacing.circuit.map { circuit in
+            switch circuit {
+            case .open: "a circuit breaker would be open"
+            case .halfOpen: "a circuit breaker would be half open"
+            case .ramp: "a circuit breaker would let a share of the requests go"
+            }
+        }
+        let isHeld = pacing.total > .zero || pacing.heldUntil != nil
+        return [isHeld ? "held back \(waits(of: pacing))" : nil, circuit].compactMap(\.self).joined(separator: "; ")
+    }
+
+    private static func waits(of pacing: AttemptRecord.Pacing) -> String {
         let waits = parts.filter { pacing[keyPath: $0.path] > .zero }.map { part in
             "\(DurationText.short(pacing[keyPath: part.path])) \(part.words)"
         }

@@ -71,6 +71,7 @@ public struct Pacer: HTTPMiddleware {
     private let maximumConcurrency: Int?
     private let usage: @Sendable (HTTPResponse) -> Double?
     private let quota: (any QuotaStore)?
+    private let circuitBreaker: CircuitBreaker?
     private var ownClocks: RetryClocks?
     private let waiting = CancellationTokenSource()
     private let state = Locked(State())
@@ -79,6 +80,8 @@ public struct Pacer: HTTPMiddleware {
         var places: [Place: PaceState] = [:]
         var concurrency: [Place: AdaptiveConcurrency] = [:]
         var quotas: [Place: Quotas] = [:]
+        /// Of the places that have failed lately.
+        var circuits: [Place: CircuitState] = [:]
     }
 
     /// What other processes share of the limits of a place.
@@ -114,6 +117,7 @@ public struct Pacer: HTTPMiddleware {
     ///     ``HTTPRequest/paceKey`` or by their origins, without credentials. Where the store is out of reach, this
     ///     process goes on with an even share; where it never was within reach, requests fail. Defaults to nil: the
     ///     limits are this process's own.
+    ///   - circuitBreaker: when a place that keeps failing is not asked. Defaults to one that only observes; nil: none.
     ///   - clocks: the clocks that measure delays and that dates are compared with. Defaults to nil: in a session its
     ///     own, otherwise those of the system.
     public init(
@@ -122,6 +126,7 @@ public struct Pacer: HTTPMiddleware {
         maximumConcurrency: Int? = nil,
         usage: @escaping @Sendable (HTTPResponse) -> Double? = { _ in nil },
         quota: (any QuotaStore)? = nil,
+        circuitBreaker: CircuitBreaker? = CircuitBreaker(),
         clocks: RetryClocks? = nil
     ) {
         self.limits = limits
@@ -129,6 +134,7 @@ public struct Pacer: HTTPMiddleware {
         self.maximumConcurrency = maximumConcurrency.map { max(1, $0) }
         self.usage = usage
         self.quota = quota
+        self.circuitBreaker = circuitBreaker
         ownClocks = clocks
     }
 
@@ -145,9 +151,33 @@ public struct Pacer: HTTPMiddleware {
         if let error = refusal(of: request) { return .failure(error) }
         var wait = AttemptRecord.Pacing()
         if let error = await waitForTurn(of: request, &wait) { return HTTPResult.failure(error).heldBack(wait) }
-        let result = await send()
-        note(result, of: request)
+        let admission = admission(of: request)
+        let result: HTTPResult
+        if case .refused(let phase, let until) = admission {
+            wait.circuit = phase
+            result = circuitBreaker?.isEnforced == true ? .failure(circuitOpen(request, until)) : await send()
+        } else {
+            result = await send()
+        }
+        note(result, of: request, admission)
         return result.heldBack(wait)
+    }
+
+    private func admission(of request: HTTPRequest) -> CircuitState.Admission {
+        guard state.withLock({ !$0.circuits.isEmpty }), let place = place(of: request) else { return .passes }
+        let (now, chance) = (clocks.now, RandomSource.shared.unit())
+        return state.withLock { $0.circuits[place]?.admit(now: now, chance: chance) } ?? .passes
+    }
+
+    private func circuitOpen(_ request: HTTPRequest, _ until: Duration) -> HTTPError {
+        var error = HTTPError(
+            .circuitOpen,
+            request: request,
+            message: "its server keeps failing, and is not asked again yet",
+            bytesSent: 0
+        )
+        error.retryAfterDate = clocks.wallNow.advanced(by: until - clocks.now)
+        return error
     }
 
     /// Waits for the turn of a request, and notes for what; returns what ends it before it is sent.
@@ -175,11 +205,14 @@ public struct Pacer: HTTPMiddleware {
     /// what the request has cost.
     ///
     /// Every request that had its turn is followed by one call.
-    private func note(_ result: HTTPResult, of request: HTTPRequest) {
+    private func note(_ result: HTTPResult, of request: HTTPRequest, _ admission: CircuitState.Admission) {
         let response = try? result.get()
         let delay = response.flatMap { holds($0.status) ? self.delay(in: $0) : nil }
         let told = response.map(limits(in:)) ?? []
-        guard delay != nil || !told.isEmpty || isInUse, let place = place(of: request) else { return }
+        let outcome = outcome(of: result)
+        guard delay != nil || !told.isEmpty || outcome == .failure || isInUse, let place = place(of: request) else {
+            return
+        }
         let usage = response.flatMap(usage).flatMap { $0 >= 0 && $0.isFinite ? $0 : nil }
         let now = clocks.now
         let change: (slots: ThrottleSlots, limit: Int?)? = state.withLock { state in
@@ -190,6 +223,7 @@ public struct Pacer: HTTPMiddleware {
             state.places[place]?.learn(told, now: now)
             if let delay { state.places[place]?.hold(for: delay, now: now) }
             if let usage { state.places[place]?.correct(by: usage - request.cost) }
+            note(outcome, after: admission, in: place, &state, now)
             guard let slots = state.concurrency[place]?.slots else { return nil }
             return (slots, state.concurrency[place]?.note(sign(of: result, namesTime: delay != nil)))
         }
@@ -207,9 +241,53 @@ public struct Pacer: HTTPMiddleware {
         change.slots.refund()
     }
 
-    /// Whether there is a limit, or a place that is or was held.
+    /// What a request has come to tells its place's circuit breaker, which is there from its first failure on.
+    private func note(
+        _ outcome: CircuitState.Outcome,
+        after admission: CircuitState.Admission,
+        in place: Place,
+        _ state: inout State,
+        _ now: Duration
+    ) {
+        guard let circuitBreaker, outcome == .failure || state.circuits[place] != nil else { return }
+        var probed = false
+        switch admission {
+        case .refused: return
+        case .passes: break
+        case .probes: probed = true
+        }
+        if state.circuits[place] == nil, state.circuits.count >= Self.capacity {
+            state.circuits = state.circuits.filter { _, circuit in
+                var circuit = circuit
+                return !circuit.isIdle(at: now)
+            }
+            guard state.circuits.count < Self.capacity else { return }
+        }
+        var circuit = state.circuits[place] ?? CircuitState(circuitBreaker)
+        circuit.note(outcome, probed: probed, now: now, chance: RandomSource.shared.unit())
+        state.circuits[place] = circuit.isIdle(at: now) ? nil : circuit
+    }
+
+    /// What the result of a request tells of whether its server can serve.
+    private func outcome(of result: HTTPResult) -> CircuitState.Outcome {
+        switch result {
+        case .success(let response): Self.refusals.contains(response.status.rawValue) ? .failure : .success
+        case .failure(let error):
+            switch error.code {
+            case .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .networkConnectionLost,
+                .secureConnectionFailed, .timedOut:
+                .failure
+            default: .unknown
+            }
+        }
+    }
+
+    private static let refusals: Set = [429, 503, 529]
+
+    /// Whether there is a limit, or a place that is or was held or that fails.
     private var isInUse: Bool {
-        limits != .none || maximumConcurrency != nil || state.withLock { !$0.places.isEmpty }
+        limits != .none || maximumConcurrency != nil
+            || state.withLock { !$0.places.isEmpty || !$0.circuits.isEmpty }
     }
 
     /// Ends all waits of this stage; these requests end with ``HTTPError/Code/cancelled``.
@@ -405,7 +483,7 @@ public struct Pacer: HTTPMiddleware {
     /// What the end of a request tells of how many the server has room for.
     private func sign(of result: HTTPResult, namesTime: Bool) -> AdaptiveConcurrency.Sign {
         switch result {
-        case .success(let response) where [429, 503, 529].contains(response.status.rawValue):
+        case .success(let response) where Self.refusals.contains(response.status.rawValue):
             namesTime ? .nothing : .refusal
         case .success(let response): response.status.rawValue < 500 ? .success : .nothing
         // It waited for a place in the server's queue.

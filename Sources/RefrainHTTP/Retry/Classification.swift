@@ -104,7 +104,7 @@ extension HTTPError.Code {
             .proxyRefused, .cannotFindProxy, .destinationRefused, .appTransportSecurityRequiresSecureConnection,
             .serverCertificateHasBadDate, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .proxyAuthenticationRequired,
-            .resetInProgress:
+            .circuitOpen, .resetInProgress:
             true
         default:
             false
@@ -169,6 +169,7 @@ extension HTTPError.Code {
         case .destinationRefused: (.final, "the policy does not change")
         case .insecureRedirect: (.final, "the redirects do not change")
         case .retryAfterTooLong: (.final, "the server named a later time")
+        case .circuitOpen: (.final, "its server is not asked before the break is over")
         case .deadlineExceeded: (.final, "there is no time left")
         case .resetInProgress: (.final, "a reset cancels the requests in flight")
         case .bodyAlreadyRead: (.final, "the body was already read")

@@ -63,7 +63,7 @@ extension HTTPError.Code {
     /// The reason that corresponds to this code, if the code alone rules out another attempt; otherwise nil.
     var endingReason: RetryReason? {
         switch self {
-        case .retryAfterTooLong: .retryAfterTooLong
+        case .retryAfterTooLong, .circuitOpen: .retryAfterTooLong
         case .deadlineExceeded: .deadlineExceeded
         default: nil
         }

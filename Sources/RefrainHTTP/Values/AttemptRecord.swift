@@ -94,6 +94,16 @@ extension AttemptRecord {
     ///
     /// The times are parts of the attempt's ``AttemptRecord/duration``; a wait of less than a millisecond is not noted.
     public struct Pacing: Hashable, Sendable, Codable {
+        /// Where a circuit breaker is that is not closed.
+        public enum Circuit: String, Hashable, Sendable, Codable {
+            /// Nothing is asked until the break is over.
+            case open
+            /// One request is under way as a probe.
+            case halfOpen
+            /// A growing share of the requests goes.
+            case ramp
+        }
+
         /// The time that a refusal named, of this request or of another one to the same place; nil: none did.
         public var heldUntil: WallClock.Instant?
         /// How long it waited until then, and for its turn among those that were held.
@@ -106,6 +116,10 @@ extension AttemptRecord {
         public var waitedForConcurrency = Duration.zero
         /// How long it waited for a slot or a turn of a ``Throttle``.
         public var waitedForThrottle = Duration.zero
+        /// Where the circuit breaker was that refused the attempt, or would have if it did not only observe.
+        ///
+        /// Nil: it was let go.
+        public var circuit: Circuit?
 
         /// Makes a record of an attempt that nothing has held back.
         public init() {}
@@ -129,6 +143,7 @@ extension AttemptRecord {
             sum.waitedForCost += inner.waitedForCost
             sum.waitedForConcurrency += inner.waitedForConcurrency
             sum.waitedForThrottle += inner.waitedForThrottle
+            sum.circuit = inner.circuit ?? outer.circuit
             return sum
         }
     }

@@ -59,6 +59,8 @@ public final class MetricsMonitor: EventMonitor {
             let host = state.host(of: sent)
             state.snapshot.attempts[.init(host: host, outcome: outcome), default: 0] += 1
             state.snapshot.durations[host, default: Snapshot.DurationHistogram()].add(duration)
+            guard let phase = result.pacing?.circuit?.rawValue else { return }
+            state.snapshot.circuits[.init(host: host, outcome: phase), default: 0] += 1
         }
     }
 

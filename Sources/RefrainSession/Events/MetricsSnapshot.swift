@@ -18,14 +18,16 @@ extension MetricsMonitor {
         public var retries: [ReasonKey: Int] = [:]
         /// The number of decisions against a retry, by host and reason.
         public var givenUp: [ReasonKey: Int] = [:]
+        /// The number of attempts that a circuit breaker refused or would have refused, by host and phase.
+        public var circuits: [AttemptKey: Int] = [:]
         /// The durations of attempts, by host.
         public var durations: [String: DurationHistogram] = [:]
 
-        /// A host and the outcome of an attempt: a status or an error code.
+        /// A host and the outcome of an attempt: a status, an error code, or the phase of a circuit breaker.
         public struct AttemptKey: Hashable, Sendable, Codable {
             /// The host.
             public var host: String
-            /// The status or the error code.
+            /// The status, the error code, or the phase.
             public var outcome: String
 
             /// Makes a key.
@@ -132,6 +134,14 @@ extension MetricsMonitor.Snapshot {
             "Attempts by host and by status or error.",
             attempts.map { key, count in
                 "refrain_attempts_total{\(Self.label("host", key.host)),\(Self.label("outcome", key.outcome))} \(count)"
+            }.sorted()
+        )
+        family(
+            "refrain_circuit_attempts_total",
+            "counter",
+            "Attempts that a circuit breaker refused or would have refused, by host and phase.",
+            circuits.map { key, count in
+                "refrain_circuit_attempts_total{\(Self.label("host", key.host)),\(Self.label("phase", key.outcome))} \(count)"
             }.sorted()
         )
         family("refrain_retries_total", "counter", "Retries by host and reason.", Self.samples("retries", retries))

@@ -32,11 +32,12 @@ struct PictureTests {
         record.pacing = AttemptRecord.Pacing()
         record.pacing?.heldFor = .seconds(1)
         record.pacing?.waitedForCost = .milliseconds(500)
+        record.pacing?.circuit = .open
         #expect(
             Timeline("title", [record], total: .seconds(4), width: 8).text == """
                 title
                    1 │░░░███  │ 200 in 3.00 s, held back 1.00 s by a refusal that named a time, 500 ms by the limit \
-                of their cost
+                of their cost; a circuit breaker would be open
 
                 """
         )

@@ -16,7 +16,7 @@ struct PacerTests {
         var opens = Duration.zero
         var headers: HTTPHeaders = ["Retry-After": "2"]
         var status: HTTPStatus = 429
-        let arrivals = Locked<[Duration]>([])
+        let arrivals = Observed<[Duration]>([])
 
         func load(_ request: HTTPRequest) async -> HTTPResult {
             let now = clocks.now
@@ -56,10 +56,21 @@ struct PacerTests {
             _ = await task.value
             #expect(server.times.count == count + 1)
         }
-        // Time moves on when each request has arrived or waits, so that a slow thread reads no later one.
+        // The first of them goes, and each of the others has its turn.
+        await clock.advanceToNextSleeper()
+        await server.arrivals.wait { $0.count == 5 }
+        await clock.sleepers(atLeast: 63)
+        // Time moves on when the request that was woken has arrived, or waits again, so that no slow thread reads a
+        // later one.
         while server.times.count < 68 {
+            let (arrived, sleeping) = (server.times.count, clock.sleepers)
             await clock.advanceToNextSleeper()
-            while server.times.count + clock.sleepers < 68 { await Task.yield() }
+            await withTaskGroup { group in
+                group.addTask { await server.arrivals.wait { $0.count > arrived } }
+                group.addTask { await clock.sleepers(atLeast: sleeping) }
+                await group.next()
+                group.cancelAll()
+            }
         }
         for task in [first] + others { #expect(await task.value.status == 200) }
         let times = server.times.dropFirst(4).map { $0 - began }.sorted()

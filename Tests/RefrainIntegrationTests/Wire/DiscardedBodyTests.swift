@@ -151,7 +151,7 @@ struct DiscardedBodyTests {
             guard request.occurrence == 1 else { return [.respond(.init(200))] }
             let late = FaultServer.Generator(count: 1000) { _, count in
                 if bodyWaited.withLock({ $0 == nil }) {
-                    let result = attemptEnds.wait(timeout: .now() + 20)
+                    let result = attemptEnds.wait(timeout: .now() + 50)
                     bodyWaited.withLock { $0 = result }
                 }
                 return [UInt8](repeating: 0x61, count: count)

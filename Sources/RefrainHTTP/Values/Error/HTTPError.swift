@@ -71,7 +71,9 @@ public struct HTTPError: Error, Sendable {
         _modify { yield &contents.fields.bytesSent }
     }
 
-    /// The time at which the server allows a retry; only with ``Code/retryAfterTooLong``.
+    /// The time at which the server allows a retry.
+    ///
+    /// Only with ``Code/retryAfterTooLong`` and ``Code/circuitOpen``.
     public var retryAfterDate: WallClock.Instant? {
         get { contents.fields.retryAfterDate }
         _modify { yield &contents.fields.retryAfterDate }

@@ -138,6 +138,8 @@ extension HTTPError {
         public static let insecureRedirect = Code(.insecureRedirect)
         /// The server requested a longer delay than allowed; see ``HTTPError/retryAfterDate``.
         public static let retryAfterTooLong = Code(.retryAfterTooLong)
+        /// A ``CircuitBreaker`` has refused the request; see ``HTTPError/retryAfterDate``.
+        public static let circuitOpen = Code(.circuitOpen)
         /// The deadline of the whole call passed.
         public static let deadlineExceeded = Code(.deadlineExceeded)
         /// The chain is being reset and accepts no requests.
@@ -186,7 +188,7 @@ extension HTTPError.Code {
         case serverCertificateNotYetValid, serverCertificateUntrusted, timedOut, unknown, unsupportedURL
         case userAuthenticationRequired, userCancelledAuthentication, zeroByteResource, invalidRequest
         case requestNotProcessed, proxyAuthenticationRequired, proxyRefused, cannotFindProxy, destinationRefused
-        case insecureRedirect, retryAfterTooLong, deadlineExceeded, resetInProgress, bodyAlreadyRead, callerFailed
-        case sessionInvalidated
+        case insecureRedirect, retryAfterTooLong, circuitOpen, deadlineExceeded, resetInProgress, bodyAlreadyRead
+        case callerFailed, sessionInvalidated
     }
 }

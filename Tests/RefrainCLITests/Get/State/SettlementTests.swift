@@ -74,7 +74,8 @@ struct SettlementTests {
         let folder = try ScratchFile()
         server.on("/slow") { _ in [.hang] }
         try await list.overwrite((0..<20).map { "\(server.baseURL)/slow?\($0)\n" }.joined())
-        let words = ["get", "--from", list.path, "--output-dir", folder.path, "-j", "4"]
+        // No attempt ends before the kill, however slow the machine is.
+        let words = ["get", "--from", list.path, "--output-dir", folder.path, "-j", "4", "--timeout", "10m"]
         for round in 1...2 {
             let running = try Executable.start(words)
             await server.requests(atLeast: 4 * round)
