@@ -43,7 +43,7 @@ let package = Package(
         .target(name: "EngineOperations"),
         .executableTarget(
             name: "RetryOverhead",
-            dependencies: ["CMeasure", "EngineOperations", .product(name: "RefrainCore", package: "refrain")]
+            dependencies: ["CMeasure", "EngineOperations", .product(name: "Refrain", package: "refrain")]
         ),
         .executableTarget(name: "Waiters", dependencies: ["CMeasure", .product(name: "Refrain", package: "refrain")]),
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RefrainCore
+import Refrain
 
 /// Ways to call an asynchronous operation, and to call it again.
 enum Case: String, CaseIterable {
@@ -17,9 +17,19 @@ enum Case: String, CaseIterable {
     case task = "Task {}"
     /// A task for each call that would try again.
     case taskRetrying = "Task.retrying"
+    /// A request of a session, whose transport answers at once.
+    case instant = "Session, answered at once"
+    /// The same, validated and decoded.
+    case instantDecoded = "Session, answered at once, decoded"
+
     var fails: Bool { self == .plainLoopFailing || self == .withRetryFailing }
     /// How many calls are measured in one go.
-    var calls: Int { self == .task || self == .taskRetrying ? 10_000 : 100_000 }
+    var calls: Int {
+        switch self {
+        case .task, .taskRetrying, .instant, .instantDecoded: 10_000
+        default: 100_000
+        }
+    }
 
     /// Calls `operation` `count` times and returns the sum of its answers, so that no call can be left out.
     func run(count: Int, operation: @escaping @Sendable () async throws -> Int) async throws -> Int {
@@ -37,6 +47,15 @@ enum Case: String, CaseIterable {
             for _ in 0..<count { sum &+= try await Task { try await operation() }.value }
         case .taskRetrying:
             for _ in 0..<count { sum &+= try await Task.retrying { try await operation() }.value }
+        case .instant:
+            let request = try HTTPRequest("http://127.0.0.1/")
+            for _ in 0..<count { sum &+= try await Instant.session.request(request).serializingData().value.count }
+        case .instantDecoded:
+            let request = try HTTPRequest("http://127.0.0.1/")
+            for _ in 0..<count {
+                sum &+= try await Instant.session.request(request).validate()
+                    .serializingDecodable(Instant.Answer.self).value.n
+            }
         }
         return sum
     }
@@ -50,6 +69,28 @@ private func loopOverAttempts(attempts: Int, _ operation: () async throws -> Int
         } catch {
             if attempt >= attempts { throw error }
             attempt += 1
+        }
+    }
+}
+
+/// A session above a transport that answers at once.
+private enum Instant {
+    struct Answer: Decodable {
+        let n: Int
+    }
+
+    static let session = Session(loader: Transport())
+
+    private struct Transport: HTTPLoader {
+        func load(_ request: HTTPRequest) async -> HTTPResult {
+            .success(
+                HTTPResponse(
+                    request: request,
+                    status: 200,
+                    headers: ["Content-Type": "application/json"],
+                    body: .text("{\"n\":1}")
+                )
+            )
         }
     }
 }

@@ -10,6 +10,12 @@ extension Target {
         atMost(0, "mallocs", of: "withRetry, success at once", digits: 0) { samples in
             samples.median("engine", "withRetry", Metric.mallocsPerCall)
         },
+        atMost(4500, "ns", of: "Session, answered at once", digits: 0) { samples in
+            samples.median("engine", "Session, answered at once", Metric.nanoseconds)
+        },
+        atMost(6000, "ns", of: "Session, answered at once, decoded", digits: 0) { samples in
+            samples.median("engine", "Session, answered at once, decoded", Metric.nanoseconds)
+        },
     ]
 
     private static let session = [
