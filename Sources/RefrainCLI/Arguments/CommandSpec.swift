@@ -170,7 +170,7 @@ extension CommandSpec {
         forms: [""],
         groups: [],
         notes: [
-            "Each scenario and the 1,000 requests that follow run against a fault server on 127.0.0.1. "
+            "Each scenario, the 1,000 requests and the outbox that follow run against a fault server on 127.0.0.1. "
                 + "The exit status is 0 only if everything behaved as expected."
         ],
         examples: []

@@ -2,16 +2,23 @@
 internal import Refrain
 internal import RefrainTesting
 
-/// `refrain demo`: requests meet each kind of fault, and then a thousand of them meet a server that fails often.
+/// `refrain demo`: requests meet each kind of fault, a thousand of them meet a server that fails often, and the orders
+/// of an outbox outlast a process that sends them.
 struct DemoCommand {
     private let output = Output.standard
+    /// What this process is for a demonstration of another one; nil: the demonstration.
+    private let worker: OutboxWorker?
 
     init(_ arguments: Arguments) throws(UsageError) {
-        if let word = arguments.positionals.first { throw UsageError("\(Sanitized.text(word)) is not expected here") }
+        worker = OutboxWorker(arguments.positionals)
+        if worker == nil, let word = arguments.positionals.first {
+            throw UsageError("\(Sanitized.text(word)) is not expected here")
+        }
     }
 
     /// Plays everything; the status says whether it was as it must be.
     func run() async throws -> ExitStatus {
+        if let worker { return try await worker.run() }
         Signals.beginWork()
         ProcessSetup.raiseOpenFiles()
         let begun = ContinuousClock.now
@@ -31,9 +38,14 @@ struct DemoCommand {
         let passing = try await passing(server)
         let outage = try await outage(server)
         if Task.isCancelled { return Signals.status }
-        let checks = Self.checks(passing: passing, outage: outage)
+        var checks = Self.checks(passing: passing, outage: outage)
         try say(DemoTable.text([("1 in 10 fails", passing), ("all fail", outage)]))
-        for check in checks { try say("\(check.holds ? "✓" : "✗ WRONG:") \(check.claim)") }
+        try say(checks)
+        try say("\n\(OutboxScene.orders) orders in an outbox, and two processes that send them; one is killed …")
+        let outbox = try await OutboxScene.play(on: server)
+        if Task.isCancelled { return Signals.status }
+        try say(outbox)
+        checks += outbox
         complaints += checks.count { !$0.holds }
         let time = DurationText.short(begun.duration(to: .now))
         try say(
@@ -92,6 +104,10 @@ struct DemoCommand {
         let budgets = budgets ?? Retry.Budgets { _ in .standard(whenEmpty: .wait) }
         let retry = Retry(RetryPolicy.recommended.with(schedule: schedule), budgets: budgets)
         return AnyLoader(Redirect() --> retry --> Resume() --> (try CurlLoader(configuration: configuration)))
+    }
+
+    private func say(_ checks: [(holds: Bool, claim: String)]) throws {
+        for check in checks { try say("\(check.holds ? "✓" : "✗ WRONG:") \(check.claim)") }
     }
 
     private func say(_ text: String) throws { try output.write(Array((text + "\n").utf8)) }
