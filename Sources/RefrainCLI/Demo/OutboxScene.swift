@@ -19,8 +19,8 @@ struct OutboxScene {
     private static let answers = 7
     /// How soon the other one takes up what it had, where the machine is not busy.
     private static let promise = Duration.milliseconds(300)
-    /// From when on that is wrong.
-    private static let limit = Duration.seconds(1)
+    /// From when on that is wrong, however busy it is.
+    private static let limit = Duration.seconds(10)
 
     /// What the server has seen.
     private final class Arrivals: Sendable {
