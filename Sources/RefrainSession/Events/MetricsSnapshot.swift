@@ -60,6 +60,27 @@ extension MetricsMonitor {
 }
 
 extension MetricsMonitor.Snapshot {
+    private enum CodingKeys: CodingKey {
+        case requestsCreated, requestsSucceeded, requestsFailed, requestsCancelled
+        case attempts, retries, givenUp, circuits, durations
+    }
+
+    /// Decodes a snapshot, also one of a version that did not count circuits.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        requestsCreated = try members.decode(Int.self, forKey: .requestsCreated)
+        requestsSucceeded = try members.decode(Int.self, forKey: .requestsSucceeded)
+        requestsFailed = try members.decode(Int.self, forKey: .requestsFailed)
+        requestsCancelled = try members.decode(Int.self, forKey: .requestsCancelled)
+        attempts = try members.decode([AttemptKey: Int].self, forKey: .attempts)
+        retries = try members.decode([ReasonKey: Int].self, forKey: .retries)
+        givenUp = try members.decode([ReasonKey: Int].self, forKey: .givenUp)
+        circuits = try members.decodeIfPresent([AttemptKey: Int].self, forKey: .circuits) ?? [:]
+        durations = try members.decode([String: DurationHistogram].self, forKey: .durations)
+    }
+}
+
+extension MetricsMonitor.Snapshot {
     /// A histogram of durations.
     public struct DurationHistogram: Hashable, Sendable, Codable {
         /// The upper bounds in seconds, which are the defaults of the Prometheus client libraries.
