@@ -356,4 +356,99 @@ struct RequestQueueTests {
         #expect(await code(try HTTPRequest(Self.url), lane: "a\0b") == .invalidRequest)
         #expect(try await queue.items().isEmpty)
     }
+
+    @Test("R37: a disk that is full when a result is written ends the run: nothing more is sent, and no key changes")
+    func fullDisk() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        try await queue.enqueue([try Self.order("a"), try Self.order("b"), try Self.order("c")])
+        @Sendable func limit(to count: Int) async throws {
+            try await queue.store.call { store throws(QueueError) in
+                try? (store as? SQLiteStore)?.limitPages(to: count)
+            }
+        }
+        let mock = MockLoader { request async throws -> HTTPResponse in
+            // No page is added from now on, and this result needs some.
+            try await limit(to: 1)
+            throw HTTPError(.badServerResponse, request: request, message: String(repeating: "x", count: 100_000))
+        }
+        let worker = queue.worker(on: mock, concurrency: 1)
+        await #expect {
+            try await worker.run()
+        } throws: { ($0 as? QueueError)?.code == .full && "\($0)".contains("make space") }
+        #expect(mock.requests.count == 1)
+        await #expect(throws: QueueError.self) {
+            for _ in 0..<50 { try await queue.enqueue(try Self.order(String(repeating: "x", count: 4000))) }
+        }
+        // With space again it is sent again, under its key.
+        try await limit(to: 1 << 20)
+        let again = MockLoader().otherwise(.status(200))
+        let items = try await Self.work(queue, on: again, concurrency: 1, until: 3)
+        #expect(items.prefix(3).allSatisfy { $0.outcome == .done })
+        let (first, keys) = (mock.requests.first, again.requests.map { $0.headers["Idempotency-Key"] })
+        #expect(keys.contains(first?.headers["Idempotency-Key"]))
+    }
+
+    @Test("R37: a store that fails ends the run with its error, and nothing more is sent")
+    func failingStore() async throws {
+        for (point, sends) in [(FailingStore.Point.claim, 0), (.begin, 0), (.finish, 1)] {
+            let scratch = try ScratchFile()
+            let queue = try await RequestQueue(.sqlite(scratch.path)) { FailingStore($0, at: point) }
+            try await queue.enqueue([try Self.order(key: .none), try Self.order(key: .none)])
+            let mock = MockLoader().otherwise(.status(200))
+            let worker = queue.worker(on: mock, concurrency: 1)
+            await #expect {
+                try await worker.run()
+            } throws: { ($0 as? QueueError)?.code == .readOnly }
+            #expect(mock.requests.count == sends, "\(point)")
+            let after = try await RequestQueue(.sqlite(scratch.path))
+            #expect(try await after.items(.done).isEmpty)
+        }
+    }
+}
+
+/// A store of which one call fails, always.
+private final class FailingStore: QueueStore {
+    enum Point { case claim, begin, finish }
+
+    private let store: any QueueStore
+    private let point: Point
+
+    init(_ store: any QueueStore, at point: Point) { (self.store, self.point) = (store, point) }
+
+    private func pass(_ point: Point) throws(QueueError) {
+        if point == self.point { throw QueueError(.readOnly, "cannot be written") }
+    }
+
+    var lease: Duration? { store.lease }
+    var pollInterval: Duration { store.pollInterval }
+
+    func claim(_ limit: Int, token: Int64, wantsBegun: Bool) throws(QueueError) -> [Claim] {
+        try pass(.claim)
+        return try store.claim(limit, token: token, wantsBegun: wantsBegun)
+    }
+
+    func begin(_ claims: [Claim]) throws(QueueError) -> [Bool] {
+        try pass(.begin)
+        return try store.begin(claims)
+    }
+
+    func finish(_ results: [ClaimResult]) throws(QueueError) -> [Bool] {
+        try pass(.finish)
+        return try store.finish(results)
+    }
+
+    func enqueue(_ requests: [NewRequest]) throws(QueueError) -> [Int64?] { try store.enqueue(requests) }
+    func renew(_ tokens: Set<Int64>) throws(QueueError) -> Set<Int64> { try store.renew(tokens) }
+    func release(_ claims: [Claim]) throws(QueueError) { try store.release(claims) }
+    func tidy(keep: Duration) throws(QueueError) { try store.tidy(keep: keep) }
+    func rows(_ selection: RowSelection) throws(QueueError) -> [RequestQueue.Item] { try store.rows(selection) }
+    func isPaused() throws(QueueError) -> Bool { try store.isPaused() }
+    func setPaused(_ isPaused: Bool) throws(QueueError) { try store.setPaused(isPaused) }
+
+    func settle(
+        _ id: Int64,
+        _ settlement: RequestQueue.Settlement,
+        newKey: String
+    ) throws(QueueError) -> Bool { try store.settle(id, settlement, newKey: newKey) }
 }

@@ -141,17 +141,18 @@ package final class PostgresConnection {
         let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
         let isLost = PQstatus(handle) != CONNECTION_OK || state.hasPrefix("08") || state.hasPrefix("57P")
         if isLost { isReady = false }
-        let code: QueueError.Code =
+        let (code, advice): (QueueError.Code, String) =
             switch state {
-            case _ where isLost: .disconnected
-            case "53100", "53200", "53400": .full
-            case "25006": .readOnly
-            case "40001", "40P01", "55P03": .busy
-            case "42P01", "42703", "42804": .foreign
-            case "XX001", "XX002": .damaged
-            default: .storeFailed
+            case _ where isLost: (.disconnected, "")
+            case "53100", "53200", "53400": (.full, "; make space on the server")
+            case "25006": (.readOnly, "; connect to the primary server, as a user that may write")
+            case "40001", "40P01", "55P03": (.busy, "")
+            case "42P01", "42P07", "42703", "42804":
+                (.foreign, "; its tables are not those of a queue, so use another database, or another search_path")
+            case "XX001", "XX002": (.damaged, "; restore it from a copy")
+            default: (.storeFailed, "")
             }
-        throw QueueError(code, "PostgreSQL: \(Self.message(handle))")
+        throw QueueError(code, "PostgreSQL: \(Self.message(handle))\(advice)")
     }
 
     // MARK: Forms of values

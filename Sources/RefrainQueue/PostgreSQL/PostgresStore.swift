@@ -54,21 +54,20 @@ package final class PostgresStore: QueueStore {
             _ = try connection.query("SELECT pg_advisory_xact_lock(7166824501)")
             let known = try connection.query("SELECT to_regclass('refrain_queue')")
             if known.first?.first == .some(nil) { try connection.run(Self.schema) }
-            let values = [queue, "\(Self.version)"]
+            let version = try connection.query("SELECT max(version) FROM refrain_queue").first?.first ?? nil
+            guard version == nil || version == "\(Self.version)" else {
+                throw QueueError(
+                    .newerVersion,
+                    "the tables have version \(version ?? ""), and this version of Refrain knows \(Self.version): update it"
+                )
+            }
             _ = try connection.query(
                 """
                 INSERT INTO refrain_queue (name, version, paused) VALUES ($1, $2::int, false) ON CONFLICT DO NOTHING
                 """,
-                values
+                [queue, "\(Self.version)"]
             )
             _ = try connection.query("SELECT \(Self.columns) FROM refrain_request t LIMIT 0")
-        }
-        let version = try connection.query("SELECT max(version) FROM refrain_queue").first?.first ?? nil
-        guard version == "\(Self.version)" else {
-            throw QueueError(
-                .newerVersion,
-                "the tables have version \(version ?? "none"), and this version of Refrain knows \(Self.version): update it"
-            )
         }
     }
 

@@ -60,7 +60,10 @@ package final class SQLiteStore: QueueStore {
             }
         } catch {
             guard error.code != SQLITE_ERROR else {
-                throw QueueError(.foreign, "\(path) has tables of these names that are not those of a queue: \(error)")
+                throw QueueError(
+                    .foreign,
+                    "\(path) has tables of these names that are not those of a queue, so use another file: \(error)"
+                )
             }
             throw Self.error(error, path)
         }
@@ -300,10 +303,10 @@ package final class SQLiteStore: QueueStore {
         }
     }
 
-    /// Makes the rows of processes that have ended due, as often as a worker looks at the queue.
+    /// Makes the rows of processes that have ended due, within one and a half intervals at which a worker looks.
     private func takeUpNow() throws(QueueError) {
         guard let slot, clocks.now >= nextTakeUp else { return }
-        nextTakeUp = clocks.now + pollInterval
+        nextTakeUp = clocks.now + pollInterval / 2
         try takeUp { slot.isDead($0) }
     }
 
@@ -470,16 +473,18 @@ package final class SQLiteStore: QueueStore {
     }
 
     private static func error(_ error: DatabaseError, _ path: String) -> QueueError {
-        let kind: QueueError.Code =
+        let (kind, advice): (QueueError.Code, String?) =
             switch error.code {
-            case SQLITE_FULL: .full
-            case SQLITE_READONLY: .readOnly
-            case SQLITE_CANTOPEN, SQLITE_PERM: .cannotOpen
-            case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged
-            case SQLITE_BUSY, SQLITE_LOCKED: .busy
-            default: .storeFailed
+            case SQLITE_FULL: (.full, "make space for it")
+            case SQLITE_READONLY: (.readOnly, "this user must be allowed to write the file and its folder")
+            case SQLITE_CANTOPEN, SQLITE_PERM:
+                (.cannotOpen, "its folder must be there, and this user must be allowed to write it")
+            case SQLITE_CORRUPT: (.damaged, "put it aside; `sqlite3 FILE .recover` reads what is left of it")
+            case SQLITE_NOTADB: (.damaged, "use another file")
+            case SQLITE_BUSY, SQLITE_LOCKED: (.busy, nil)
+            default: (.storeFailed, nil)
             }
-        return QueueError(kind, "\(error)")
+        return QueueError(kind, "\(advice.map(error.adding) ?? error)")
     }
 }
 

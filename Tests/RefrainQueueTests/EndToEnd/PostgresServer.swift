@@ -35,6 +35,9 @@ final class PostgresServer: @unchecked Sendable {
     /// Where the tests connect.
     var location: String { "host=\(folder.path()) user=postgres dbname=postgres" }
 
+    /// The socket that it listens on.
+    var socket: String { folder.appending(path: ".s.PGSQL.5432").path() }
+
     /// The same as a URL, for the command.
     var url: String { "postgres://postgres@/postgres?host=" + folder.path().dropLast() }
 

@@ -15,6 +15,11 @@ import Musl
 #else
 import Darwin
 #endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 @Suite(
     "Queues in PostgreSQL",
@@ -202,6 +207,179 @@ struct PostgresTests {
         let after = try await RequestQueue(.postgres(database.location))
         #expect(try await after.items(.done).count == 60)
         #expect(keys.withLock { $0.count } == 60)
+    }
+
+    @Test("R37: tables of a newer version or of another program are refused with a remedy, and left as they are")
+    func badTables() async throws {
+        let server = try PostgresServer()
+        func check(_ code: QueueError.Code, _ remedy: String) async {
+            await #expect {
+                _ = try await RequestQueue(.postgres(server.location), name: "new")
+            } throws: { error in
+                (error as? QueueError)?.code == code && "\(error)".contains(remedy)
+            }
+        }
+        let own = try PostgresConnection(server.location)
+        try own.run("CREATE TABLE refrain_request (id int)")
+        await check(.foreign, "use another database")
+        try own.run("DROP TABLE refrain_request")
+        _ = try Self.store(server)
+        // A newer version may have other columns, and other ones than this version are no reason to call it foreign.
+        try own.run("UPDATE refrain_queue SET version = 2; ALTER TABLE refrain_request RENAME COLUMN head TO title")
+        await check(.newerVersion, "update it")
+        #expect(try own.query("SELECT name FROM refrain_queue") == [["default"]])
+        try own.run("UPDATE refrain_queue SET version = 1")
+        await check(.foreign, "use another database")
+        #expect(try own.query("SELECT name FROM refrain_queue") == [["default"]])
+    }
+
+    @Test("R37: a server that cannot be written is refused with a remedy")
+    func readOnlyServer() async throws {
+        let server = try PostgresServer()
+        let queue = try await RequestQueue(.postgres(server.location))
+        let own = try PostgresConnection(server.location)
+        try own.run("ALTER DATABASE postgres SET default_transaction_read_only = on")
+        await #expect {
+            _ = try await RequestQueue(.postgres(server.location))
+        } throws: { ($0 as? QueueError)?.code == .readOnly && "\($0)".contains("the primary server") }
+        // A session that was made before may write.
+        try await queue.enqueue(try HTTPRequest("https://example.com/"))
+        #expect(try await queue.items(.ready).count == 1)
+    }
+
+    @Test("R37: bad defaults of a database or a role change nothing, also on a connection that was made again")
+    func settings() throws {
+        let server = try PostgresServer()
+        let own = try PostgresConnection(server.location)
+        for subject in ["DATABASE postgres", "ROLE postgres"] {
+            try own.run("ALTER \(subject) SET default_transaction_isolation = 'serializable'")
+            try own.run("ALTER \(subject) SET synchronous_commit = 'off'")
+            try own.run("ALTER \(subject) SET bytea_output = 'escape'")
+        }
+        let store = try Self.store(server)
+        let names = ["transaction_isolation", "synchronous_commit", "bytea_output"]
+        let query = "SELECT \(names.map { "current_setting('\($0)')" }.joined(separator: ", ")), pg_backend_pid()"
+        let before = try #require(try store.connection.query(query).first)
+        #expect(before.prefix(3) == ["read committed", "on", "hex"])
+        _ = try own.query("SELECT pg_terminate_backend($1::int)", [before[3]])
+        #expect {
+            _ = try store.enqueue([try Self.new()])
+        } throws: { ($0 as? QueueError)?.code == .disconnected }
+        let after = try #require(try store.connection.query(query).first)
+        #expect(after.prefix(3) == ["read committed", "on", "hex"] && after[3] != before[3])
+    }
+
+    @Test("R37: the clock of a worker that is an hour off changes neither when a request is due nor the age of its key")
+    func clocks() async throws {
+        let server = try PostgresServer()
+        let direct = try PostgresConnection(server.location)
+        for hours in [-1, 1] {
+            let clocks = RetryClocks(monotonic: ContinuousClock()) {
+                WallClock.Instant.now.advanced(by: .seconds(3600 * hours))
+            }
+            var settings = RequestQueue.Settings()
+            settings.keyLifetime = .seconds(1800)
+            settings.lease = .seconds(1)
+            let location = RequestQueue.Location.postgres(server.location)
+            let queue = try await RequestQueue(location, name: "\(hours)", settings: settings, clocks: clocks)
+            // One whose worker ended after it was begun, one that is not due yet, and one that is told to wait.
+            let request = try CrashTableTests.Kind.keyed.request("https://example.com/begun")
+            let begun = try #require(try await queue.enqueue(request))
+            let lost = try await queue.store.call { store throws(QueueError) in
+                try store.claim(1, token: 1, wantsBegun: false)
+            }
+            #expect(lost.count == 1)
+            try await queue.enqueue(try HTTPRequest("https://example.com/early"), after: .seconds(600))
+            let later = try #require(try await queue.enqueue(try HTTPRequest("https://example.com/later")))
+            let mock = MockLoader { request in
+                HTTPResponse(
+                    request: request,
+                    status: request.url.path() == "/later" ? 503 : 200,
+                    headers: request.url.path() == "/later" ? ["Retry-After": "60"] : [:]
+                )
+            }
+            let loader = Retry(.recommended, budgets: nil, clocks: clocks) --> mock
+            let ended = Journal<RequestQueue.Item>()
+            let worker = queue.worker(on: loader)
+            worker.onEnd { ended.append($0) }
+            let run = Task { try await worker.run() }
+            await ended.entries(atLeast: 1)
+            run.cancel()
+            try await run.value
+            #expect(ended.entries.map(\.id) == [begun] && ended.entries.first?.outcome == .done)
+            #expect(Set(mock.requests.map { $0.url.path() }) == ["/begun", "/later"])
+            let sql = "SELECT (due - \(PostgresStore.clock)) / 1000 FROM refrain_request WHERE id = $1::bigint"
+            let wait = try #require(try direct.query(sql, ["\(later)"]).first?.first?.flatMap { Int($0) })
+            #expect((50...60).contains(wait), "\(hours) h: \(wait) s")
+        }
+    }
+
+    @Test("R37: a worker cut off from the database sends nothing after its lease, and its late result changes nothing")
+    func partition() async throws {
+        let database = try PostgresServer()
+        let way = try PostgresProxy(to: database)
+        defer { way.heal() }
+        let server = try FaultServer()
+        defer { server.stop() }
+        let isCutOff = Locked(true)
+        server.on("/order") { _ in
+            guard isCutOff.withLock({ $0 }) else { return [.respond(.init(200, body: "ok"))] }
+            // It would be sent again each second.
+            way.cut()
+            return [.respond(.init(503, headers: [("Retry-After", "1")], body: "busy"))]
+        }
+        let queue = try await RequestQueue(.postgres(database.location))
+        let id = try #require(
+            try await queue.enqueue(try CrashTableTests.Kind.keyed.request(server.baseURL + "/order"))
+        )
+        let first = try HelperProcess(["work", way.location])
+        await server.requests(atLeast: 1)
+        // The lease of the helper is 2 s.
+        poll(nil, 0, 2500)
+        let sends = server.count(path: "/order")
+        poll(nil, 0, 2000)
+        #expect(server.count(path: "/order") == sends && sends <= 2)
+        isCutOff.withLock { $0 = false }
+        #expect(try await HelperProcess(["work", database.location]).end() == 0)
+        #expect(try await queue.item(id)?.outcome == .done)
+        way.heal()
+        #expect(await first.end() == 0)
+        #expect(server.count(path: "/order") == sends + 1)
+        let item = try #require(try await queue.item(id))
+        #expect(item.outcome == .done && item.attempts.map(\.status) == [200])
+        let keys = Set(server.requests(toPath: "/order").map { $0.header("Idempotency-Key") })
+        #expect(keys == [item.key])
+    }
+
+    @Test("R37: a request that kills its sender is abandoned after five claims without a result, and this is told")
+    func poison() async throws {
+        let database = try PostgresServer()
+        let server = try FaultServer()
+        defer { server.stop() }
+        let victim = Locked<pid_t?>(nil)
+        server.on("/poison") { _ in
+            if let pid = victim.withLock({ $0 }) { kill(pid, SIGKILL) }
+            return [.hang]
+        }
+        let queue = try await RequestQueue(.postgres(database.location))
+        let request = try CrashTableTests.Kind.keyed.request(server.baseURL + "/poison")
+        let id = try #require(try await queue.enqueue(request))
+        for _ in 0..<5 {
+            let process = try HelperProcess(["work", database.location])
+            victim.withLock { $0 = process.pid }
+            #expect(await process.end() == -SIGKILL)
+        }
+        let mock = MockLoader().otherwise(.status(200))
+        let worker = queue.worker(on: mock)
+        let ended = Journal<RequestQueue.Item>()
+        worker.onEnd { ended.append($0) }
+        let run = Task { try await worker.run() }
+        await ended.entries(atLeast: 1)
+        run.cancel()
+        try await run.value
+        #expect(mock.requests.isEmpty && server.count(path: "/poison") == 5)
+        let item = try #require(ended.entries.first)
+        #expect(item.id == id && item.outcome == .failed && item.error?.hasPrefix("abandoned: 5 workers") == true)
     }
 }
 #endif

@@ -6,6 +6,14 @@ import Testing
 
 @testable import RefrainQueue
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 @Suite("Queues in a file of SQLite", .timeLimit(.minutes(10)))
 struct SQLiteStoreTests {
     private static func store(_ path: String) throws -> SQLiteStore {
@@ -17,11 +25,18 @@ struct SQLiteStoreTests {
         return NewRequest(request: request, lane: lane, name: nil, delay: .zero)
     }
 
-    private static func code(_ body: () throws(QueueError) -> Void) -> QueueError.Code? {
+    private static func code(_ body: () throws(QueueError) -> Void) -> QueueError.Code? { error(body)?.code }
+
+    private static func error(_ body: () throws(QueueError) -> Void) -> QueueError? {
         do throws(QueueError) {
             try body()
             return nil
-        } catch { return error.code }
+        } catch { return error }
+    }
+
+    /// The error of opening a file.
+    private static func error(ofOpening path: String) -> QueueError? {
+        error { () throws(QueueError) in _ = try SQLiteStore(path: path, queue: "q", clocks: .system) }
     }
 
     @Test("R37: a result without the row's present token changes nothing")
@@ -128,40 +143,49 @@ struct SQLiteStoreTests {
         #expect(try store.claim(1, token: 1, wantsBegun: false).count == 1)
     }
 
-    @Test("files that are not a queue are refused with their kind, and left as they are")
+    @Test("files that are not a queue are refused with their kind and a remedy, and left as they are")
     func badFiles() throws {
+        func check(_ path: String, _ code: QueueError.Code, _ remedy: String) {
+            let error = Self.error(ofOpening: path)
+            #expect(error?.code == code && error?.description.contains(remedy) == true, "\(error as Any)")
+            #expect(error?.description.contains(path) == true)
+        }
         let text = try ScratchFile(String(repeating: "not a database\n", count: 400))
-        #expect(
-            Self.code { () throws(QueueError) in _ = try SQLiteStore(path: text.path, queue: "q", clocks: .system) }
-                == .damaged
-        )
+        check(text.path, .damaged, "use another file")
+        #expect(text.text.hasPrefix("not a database\n"))
 
         let foreign = try ScratchFile()
         try Database(path: foreign.path).run("CREATE TABLE refrain_request (id INTEGER); CREATE TABLE mine (a)")
-        #expect(
-            Self.code { () throws(QueueError) in _ = try SQLiteStore(path: foreign.path, queue: "q", clocks: .system) }
-                == .foreign
-        )
+        check(foreign.path, .foreign, "use another file")
+        var tables = 0
+        try Database(path: foreign.path).prepare("SELECT * FROM sqlite_master").run { _ in tables += 1 }
+        #expect(tables == 2)
 
         let newer = try ScratchFile()
         _ = try Self.store(newer.path)
         try Database(path: newer.path).run("UPDATE refrain_queue SET version = 2")
-        #expect(
-            Self.code { () throws(QueueError) in _ = try SQLiteStore(path: newer.path, queue: "q", clocks: .system) }
-                == .newerVersion
-        )
+        check(newer.path, .newerVersion, "update it")
 
-        #expect(
-            Self.code { () throws(QueueError) in
-                _ = try SQLiteStore(path: "/nonexistent/outbox.sqlite", queue: "q", clocks: .system)
-            } == .cannotOpen
-        )
+        check("/nonexistent/outbox.sqlite", .cannotOpen, "its folder must be there")
         // An empty file is one that was made and not filled so far.
         let empty = try ScratchFile("")
-        #expect(
-            Self.code { () throws(QueueError) in _ = try SQLiteStore(path: empty.path, queue: "q", clocks: .system) }
-                == nil
-        )
+        #expect(Self.error(ofOpening: empty.path) == nil)
+    }
+
+    @Test("a file that this user may not write is refused with a remedy", arguments: [false, true])
+    func readOnly(isFolder: Bool) throws {
+        let scratch = try ScratchFile()
+        _ = try Self.store(scratch.path).enqueue([try Self.new(.post)])
+        let folder = String(scratch.path.dropLast("/outbox.sqlite".count))
+        chmod(scratch.path, 0o444)
+        if isFolder { chmod(folder, 0o555) }
+        defer { chmod(folder, 0o755) }
+        let error = try AnotherUser.run { Self.error(ofOpening: scratch.path) }
+        #expect(error.map { [.readOnly, .cannotOpen].contains($0.code) } == true, "\(error as Any)")
+        #expect(error?.description.contains("this user must be allowed to write") == true, "\(error as Any)")
+        chmod(scratch.path, 0o644)
+        chmod(folder, 0o755)
+        #expect(try Self.store(scratch.path).rows(.outcome(.ready, after: 0, limit: 9)).count == 1)
     }
 
     @Test("a database of the application's own keeps its tables and its journal")
@@ -185,11 +209,11 @@ struct SQLiteStoreTests {
             for _ in 0..<20 { _ = try store.enqueue([NewRequest](repeating: try Self.new(), count: 500)) }
         }
         try scratch.cut(to: 0.5)
-        let code = Self.code { () throws(QueueError) in
+        let error = Self.error { () throws(QueueError) in
             let store = try SQLiteStore(path: scratch.path, queue: "default", clocks: .system)
             for _ in 0..<200 { _ = try store.claim(100, token: 1, wantsBegun: false) }
         }
-        #expect(code == .damaged)
+        #expect(error?.code == .damaged && error?.description.contains("put it aside") == true)
     }
 
     @Test("a disk that is full is told of, and nothing is half stored")
@@ -198,7 +222,7 @@ struct SQLiteStoreTests {
         let store = try Self.store(scratch.path)
         try store.limitPages(to: 40)
         var stored = 0
-        let code = Self.code { () throws(QueueError) in
+        let error = Self.error { () throws(QueueError) in
             for _ in 0..<1000 {
                 let new = NewRequest(
                     request: StoredRequest(
@@ -216,7 +240,7 @@ struct SQLiteStoreTests {
                 stored += 2
             }
         }
-        #expect(code == .full)
+        #expect(error?.code == .full && error?.description.contains("make space") == true)
         #expect(try store.rows(.outcome(nil, after: 0, limit: 9999)).count == stored)
     }
 }
