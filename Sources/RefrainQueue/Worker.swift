@@ -18,6 +18,8 @@ extension RequestQueue {
 
         /// The longest wait between two attempts that stays in memory.
         static let longestWait = Duration.seconds(10)
+        /// How long a result is kept for a store that is away, if the lease is over earlier.
+        private static let patience = Duration.seconds(60)
         /// How often requests whose keys age are looked for, and rows that are not needed any more are removed.
         private static let upkeepInterval = Duration.seconds(5)
 
@@ -234,7 +236,13 @@ extension RequestQueue {
             }
             guard !state.withLock({ $0.isStopping }) else { return try await giveBack(claim) }
             if claim.request.safety == .once {
-                guard try await queue.store.begin(claim) else { return countRefusal() }
+                let store = queue.store
+                let (isOwned, _) = try await bridged { [state] in
+                    lease.isValid && !state.withLock { $0.isStopping }
+                } _: {
+                    try await store.begin(claim)
+                }
+                guard isOwned else { return countRefusal() }
             }
             // Directly before the first byte; the engine asks again before each further attempt.
             guard lease.isValid else { return countRefusal() }
@@ -260,29 +268,47 @@ extension RequestQueue {
 
         private func write(_ result: ClaimResult, _ lease: Lease) async throws(QueueError) {
             let store = queue.store
-            // A task of its own: a result is written also when its request was cancelled. While the store is away, the
-            // result is kept until the lease ends.
-            let writing = Task { () -> Result<Bool, any Error> in
-                do {
-                    let patience = Backoff.constant(delay: .milliseconds(200), maxAttempts: nil)
-                    return .success(
-                        try await withRetry(patience) {
-                            ($0 as? QueueError)?.isTransient == true && lease.isValid
-                        } operation: {
-                            try await store.finish(result)
-                        }
-                    )
-                } catch { return .failure(error) }
+            let began = ContinuousClock.now
+            // Also after the lease: the row's token decides whether it is written.
+            let (isWritten, isAgain) = try await bridged(while: { lease.isValid || .now - began < Self.patience }) {
+                try await store.finish(result)
             }
-            switch await writing.value {
-            case .success(true): break
-            case .success(false): return countRefusal()
-            case .failure(let error): throw error as? QueueError ?? QueueError(.storeFailed, "\(error)")
+            if !isWritten {
+                // The answer to the first write may have been lost, and not the write.
+                guard isAgain, try await queue.item(result.id)?.outcome == result.outcome.state else {
+                    return countRefusal()
+                }
             }
             guard result.outcome.state != .ready, let handler = state.withLock({ $0.onEnd }),
                 let item = try await queue.item(result.id)
             else { return }
             handler(item)
+        }
+
+        /// Makes a write of a claim, and makes it again while the store is away.
+        ///
+        /// - Returns: the answer, and whether the write was made more than once.
+        private func bridged(
+            while isBorne: @escaping @Sendable () -> Bool,
+            _ write: @escaping @Sendable () async throws -> Bool
+        ) async throws(QueueError) -> (answer: Bool, isAgain: Bool) {
+            // A task of its own: a result is written also when its request was cancelled.
+            let writing = Task { () -> Result<(Bool, Bool), any Error> in
+                do {
+                    let schedule = Backoff.constant(delay: .milliseconds(200), maxAttempts: nil)
+                    return .success(
+                        try await withRetry(schedule) {
+                            ($0 as? QueueError)?.isTransient == true && isBorne()
+                        } operation: { (attempt: Attempt) in
+                            (try await write(), attempt.number > 1)
+                        }
+                    )
+                } catch { return .failure(error) }
+            }
+            switch await writing.value {
+            case .success((let answer, let isAgain)): return (answer, isAgain)
+            case .failure(let error): throw error as? QueueError ?? QueueError(.storeFailed, "\(error)")
+            }
         }
 
         private func giveBack(_ claim: Claim) async throws(QueueError) {

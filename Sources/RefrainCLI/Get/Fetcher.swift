@@ -135,7 +135,7 @@ final class Fetcher: Sendable {
             )
             target = sink
             if !readsResponses { made.download = sink.download }
-            begun = try begin(job, &made, counted)
+            begun = try await begin(job, &made, counted)
             made.sendCount = counted
             watch(&made, ticket)
             let loaded = await loader.load(made)
@@ -186,7 +186,7 @@ final class Fetcher: Sendable {
         _ job: FetchJob,
         _ request: inout HTTPRequest,
         _ counted: SendCounter.Count?
-    ) throws(HTTPError) -> Double? {
+    ) async throws(HTTPError) -> Double? {
         guard let state, let entry = job.entry else { return nil }
         guard settings.mustNotRepeat(job) else { return nil }
         let dependsOnKey = settings.dependsOnKey(job)
@@ -194,7 +194,7 @@ final class Fetcher: Sendable {
         let begun = dependsOnKey && job.action != .resend ? entry.begun ?? now : now
         do throws(DatabaseError) {
             if begun != entry.begun || entry.outcome == .unknown {
-                try state.begin(entry, at: begun)
+                try await state.begin(entry, at: begun)
                 counted?.noteFirst()
             }
         } catch {

@@ -20,7 +20,7 @@ struct GetCommand {
                 "refrain get: \(settings.transports.concurrency) at a time, since no more files may be open\n"
             )
         }
-        var (streams, coordinator, plan, queue) = try open()
+        var (streams, coordinator, plan, queue) = try await open()
         for remark in settings.display.remarks { coordinator.say(remark) }
         Signals.beginWork()
         let settings = settings
@@ -75,7 +75,9 @@ struct GetCommand {
                 if !isPlanning, goesOn, let part = board.withQueue({ $0.takeUnplanned() }) {
                     isPlanning = true
                     // Concurrent with the requests.
-                    group.addTask { [plan] in board.post(.planned(part.planned(by: plan), count: part.count)) }
+                    group.addTask { [plan] in
+                        board.post(.planned(await part.planned(by: plan), count: part.count))
+                    }
                 }
                 for _ in 0..<board.allow(below: goesOn ? coordinator.end : 0) {
                     let worker = workers
@@ -90,7 +92,7 @@ struct GetCommand {
                 }
                 if !isNoted, !isPlanning, board.withQueue({ $0.isReadToEnd }) {
                     isNoted = true
-                    change(&plan, coordinator) { plan throws(DatabaseError) in
+                    await change(&plan, coordinator) { plan throws(DatabaseError) in
                         if let remark = try plan.endList() { coordinator.say(remark) }
                     }
                 }
@@ -119,8 +121,8 @@ struct GetCommand {
                 for event in await board.events() {
                     switch event {
                     case .fetched(let outcome):
-                        let isKept = change(&plan, coordinator) { plan throws(DatabaseError) in
-                            try plan.note(outcome)
+                        let isKept = await change(&plan, coordinator) { plan throws(DatabaseError) in
+                            try await plan.note(outcome)
                         }
                         coordinator.take(outcome)
                         // Without its outcome an order would be placed again.
@@ -129,26 +131,26 @@ struct GetCommand {
                             coordinator.say("no further request is sent, since its outcome could not be kept")
                         }
                     case .noted(let rows):
-                        change(&plan, coordinator) { plan throws(DatabaseError) in try plan.note(rows) }
+                        await change(&plan, coordinator) { plan throws(DatabaseError) in try await plan.note(rows) }
                     case .ended, .rested:
                         break
                     case .read(let item):
                         isReading = false
-                        take(item, board, plan, coordinator)
+                        await take(item, board, plan, coordinator)
                     case .planned(let jobs, let count):
                         isPlanning = false
                         take(jobs, count, board, coordinator)
                     case .paused:
                         isPausing = false
-                        change(&plan, coordinator) { plan throws(DatabaseError) in
-                            try plan.write(fetcher.takeSends())
+                        await change(&plan, coordinator) { plan throws(DatabaseError) in
+                            try await plan.write(fetcher.takeSends())
                         }
                     }
                     if coordinator.isClosed { group.cancelAll() }
                 }
             }
         }
-        change(&plan, coordinator) { plan throws(DatabaseError) in try plan.finish() }
+        await change(&plan, coordinator) { plan throws(DatabaseError) in try await plan.finish() }
     }
 
     /// Handles a part of the list.
@@ -174,13 +176,13 @@ struct GetCommand {
         _ board: RunBoard,
         _ plan: RunPlan,
         _ coordinator: OutputCoordinator
-    ) {
+    ) async {
         guard let item else { return board.withQueue { $0.endStream() } }
         do throws(UsageError) {
             let request = try item.get()
             let list = board.withQueue { $0.list }
             guard let job = try list.withLock({ list throws(UsageError) in try list.add(request) }) else { return }
-            let planned = try plan.planned([job])
+            let planned = try await plan.planned([job])
             board.withQueue { $0.add(listed: planned) }
             coordinator.expect(1)
         } catch {
@@ -193,10 +195,10 @@ struct GetCommand {
     private static func change(
         _ plan: inout RunPlan,
         _ coordinator: OutputCoordinator,
-        _ body: (inout RunPlan) throws(DatabaseError) -> Void
-    ) -> Bool {
+        _ body: (inout RunPlan) async throws(DatabaseError) -> Void
+    ) async -> Bool {
         do throws(DatabaseError) {
-            try body(&plan)
+            try await body(&plan)
             return true
         } catch {
             coordinator.fail("\(error)")
@@ -207,18 +209,21 @@ struct GetCommand {
     /// Opens all outputs; on a failure nothing is created or changed.
     ///
     /// The first part of the list gets its rows of the state here, the rest while the first requests are in flight.
-    private mutating func open() throws(UsageError) -> ([String: Output], OutputCoordinator, RunPlan, JobQueue) {
+    private mutating func open() async throws(UsageError) -> ([String: Output], OutputCoordinator, RunPlan, JobQueue) {
         let made = try prepareFolder()
         var plan: RunPlan?
         let (jobs, requests) = settings.takeJobs()
         do {
             let streams = try openStreams()
-            let opened = try RunPlan(settings)
+            let tells = settings.display.showsFailures
+            let opened = try RunPlan(settings) { [screen] line in
+                if tells { screen.say("refrain get: \(line)\n") }
+            }
             plan = opened
             try opened.beginList()
             var queue = JobQueue(settings, unplanned: consume jobs, requests: consume requests)
             if let part = queue.takeUnplanned() {
-                queue.add(planned: try part.planned(by: opened).get(), of: part.count)
+                queue.add(planned: try await part.planned(by: opened).get(), of: part.count)
             }
             return (streams, try OutputCoordinator(settings, screen, progress), opened, queue)
         } catch {

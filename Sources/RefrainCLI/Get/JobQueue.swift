@@ -73,10 +73,13 @@ struct JobQueue: Sendable {
         fileprivate let list: Locked<JobList>
 
         /// The jobs, with their rows; fewer than there are requests if some are duplicates.
-        func planned(by plan: RunPlan) -> Result<[FetchJob], UsageError> {
-            Result { () throws(UsageError) in
-                guard !requests.isEmpty else { return try plan.planned(jobs) }
-                return try plan.planned(try list.withLock { list throws(UsageError) in try list.add(requests) })
+        func planned(by plan: RunPlan) async -> Result<[FetchJob], UsageError> {
+            do throws(UsageError) {
+                guard !requests.isEmpty else { return .success(try await plan.planned(jobs)) }
+                let jobs = try list.withLock { list throws(UsageError) in try list.add(requests) }
+                return .success(try await plan.planned(jobs))
+            } catch {
+                return .failure(error)
             }
         }
     }

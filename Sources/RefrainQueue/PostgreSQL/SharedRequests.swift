@@ -26,6 +26,19 @@ package final class SharedRequests {
         deinit { timer.cancel() }
     }
 
+    /// Makes blocking calls one after the other, away from the threads of the tasks.
+    package struct CallThread: Sendable {
+        private let queue = DispatchQueue(label: "refrain.state")
+
+        package init() {}
+
+        package func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+            await withUnsafeContinuation { continuation in
+                queue.async { continuation.resume(returning: body()) }
+            }
+        }
+    }
+
     /// A row, as a run finds it.
     package struct Row: Sendable {
         package var id: Int64
@@ -105,8 +118,11 @@ package final class SharedRequests {
 
         fileprivate init(_ lease: Lease) { self.lease = lease }
 
+        /// Whether the run has claimed a request, and no other run has it as far as the database has said.
+        package func holds(_ id: Int64) -> Bool { ids.withLock { $0.contains(id) } }
+
         /// Whether a request may still be sent, by this machine's own clock and by what the database said last.
-        package func mayStillSend(_ id: Int64) -> Bool { lease.isValid && ids.withLock { $0.contains(id) } }
+        package func mayStillSend(_ id: Int64) -> Bool { lease.isValid && holds(id) }
     }
 
     /// Connects, and makes the tables where they are missing.
@@ -146,7 +162,7 @@ package final class SharedRequests {
             """,
             [queue, array(names), array(requests.map { $0.title }), array(requests.map { $0.key })]
         )
-        let rows = try rows("AND dedupe = ANY ($3::text[])", [array(names)])
+        let rows = try rows("AND dedupe = ANY ($4::text[])", [array(names)])
         let byName = Dictionary(rows.map { ($0.name, $0) }) { first, _ in first }
         var all: [Row] = []
         for request in requests {
@@ -165,10 +181,10 @@ package final class SharedRequests {
         try connection.query(
             """
             SELECT id, dedupe, head, state, key, \(PostgresStore.now) - begun, attempts, claims, status, error, \
-            detail, CASE WHEN due > \(PostgresStore.now) THEN owner END, changed >= $2::bigint, changed \
-            FROM refrain_request WHERE queue = $1 \(condition)
+            detail, CASE WHEN due > \(PostgresStore.now) AND token <> $3::bigint THEN owner END, \
+            changed >= $2::bigint, changed FROM refrain_request WHERE queue = $1 \(condition)
             """,
-            [queue, "\(began)"] + values
+            [queue, "\(began)", "\(token)"] + values
         ).map { row in
             func number(_ column: Int) -> Int64? { row[column].flatMap { Int64($0) } }
             return Row(
@@ -191,6 +207,8 @@ package final class SharedRequests {
     }
 
     /// Takes requests that are as they were read; false for each that has changed since, or that another run has.
+    ///
+    /// What this run has already, since the answer to an earlier claim was lost, is counted once.
     package func claim(_ rows: [Row]) throws(QueueError) -> [Bool] {
         guard !rows.isEmpty else { return [] }
         // The lease is one for the run, so that it must last for what is claimed now.
@@ -198,12 +216,14 @@ package final class SharedRequests {
         let array = PostgresConnection.array
         let taken = try connection.query(
             """
-            WITH c AS MATERIALIZED (SELECT r.id FROM refrain_request r \
-            JOIN unnest($1::bigint[], $2::int[], $3::bigint[]) AS u (id, state, changed) ON r.id = u.id \
-            WHERE r.state = u.state AND r.changed = u.changed AND (r.due IS NULL OR r.due <= \(PostgresStore.now)) \
+            WITH c AS MATERIALIZED (SELECT r.id, r.token = $5::bigint AND r.due IS NOT NULL AS is_own \
+            FROM refrain_request r JOIN unnest($1::bigint[], $2::int[], $3::bigint[]) AS u (id, state, changed) \
+            ON r.id = u.id WHERE (r.token = $5::bigint AND r.due IS NOT NULL) OR (r.state = u.state \
+            AND r.changed = u.changed AND (r.due IS NULL OR r.due <= \(PostgresStore.now))) \
             ORDER BY r.id FOR UPDATE OF r SKIP LOCKED) \
             UPDATE refrain_request t SET state = 1, due = \(PostgresStore.clock) + $4::bigint, token = $5::bigint, \
-            owner = $6, claims = t.claims + 1, changed = greatest(\(PostgresStore.clock), t.changed + 1) \
+            owner = $6, claims = t.claims + CASE WHEN c.is_own THEN 0 ELSE 1 END, \
+            changed = greatest(\(PostgresStore.clock), t.changed + 1) \
             FROM c WHERE t.id = c.id RETURNING t.id
             """,
             [
@@ -238,10 +258,16 @@ package final class SharedRequests {
     }
 
     /// Writes results; false for each whose row another run has taken.
-    package func finish(_ results: [Outcome]) throws(QueueError) -> [Bool] {
+    ///
+    /// - Parameter mayBeWritten: whether the answer to an earlier write of these results was lost, so that rows which
+    ///   have them were not taken.
+    package func finish(_ results: [Outcome], mayBeWritten: Bool = false) throws(QueueError) -> [Bool] {
         // PostgreSQL does not store a NUL, which the text of a server may have.
         let errors: [String?] = results.map { $0.error?.replacing("\0", with: "") }
-        let owned = try write(
+        let states: [String?] = results.map { "\($0.outcome.number)" }
+        let statuses: [String?] = results.map { $0.status.map { "\($0)" } }
+        let details: [String?] = results.map { $0.detail }
+        var owned = try write(
             results.map(\.id),
             """
             state = u.state, due = NULL, token = NULL, owner = NULL, claims = 0, attempts = t.attempts + u.n, \
@@ -251,11 +277,23 @@ package final class SharedRequests {
             "$3::int[], $4::int[], $5::boolean[], $6::int[], $7::text[], $8::text[]) "
                 + "AS u (id, state, n, begun, status, error, detail)",
             [
-                results.map { "\($0.outcome.number)" }, results.map { "\($0.attempts)" },
-                results.map { $0.hasBegun ? "t" : "f" }, results.map { $0.status.map { "\($0)" } }, errors,
-                results.map { $0.detail },
+                states, results.map { "\($0.attempts)" }, results.map { $0.hasBegun ? "t" : "f" }, statuses, errors,
+                details,
             ]
         )
+        if mayBeWritten, owned.count < results.count {
+            let ids: [String?] = results.map { "\($0.id)" }
+            let written = try connection.query(
+                """
+                SELECT t.id FROM refrain_request t JOIN unnest($1::bigint[], $2::int[], $3::int[], $4::text[], \
+                $5::text[]) AS u (id, state, status, error, detail) ON t.id = u.id WHERE t.due IS NULL \
+                AND t.state = u.state \
+                AND (t.status, t.error, t.detail) IS NOT DISTINCT FROM (u.status, u.error, u.detail)
+                """,
+                [ids, states, statuses, errors, details].map(PostgresConnection.array)
+            )
+            owned.formUnion(written.compactMap { $0[0].flatMap { Int64($0) } })
+        }
         claims.ids.withLock { $0.subtract(results.map(\.id)) }
         return results.map { owned.contains($0.id) }
     }

@@ -42,13 +42,13 @@ struct RunBoardTests {
     }
 
     @Test("the jobs of a long list are made in parts, and what stands in it twice is one job", arguments: [100, 1000])
-    func parts(count: Int) throws {
+    func parts(count: Int) async throws {
         let settings = try settings(urls(count))
         var queue = queue(settings)
         var files: [String?] = []
         let plan = try RunPlan(settings)
         while let part = queue.takeUnplanned() {
-            queue.add(planned: try part.planned(by: plan).get(), of: part.count)
+            queue.add(planned: try await part.planned(by: plan).get(), of: part.count)
             while let (job, number) = queue.next() {
                 #expect(number == files.count)
                 files.append(job.name)
@@ -80,7 +80,7 @@ struct RunBoardTests {
         var queue = queue(settings)
         let taken = queue.takeUnplanned()
         let part = try #require(taken)
-        queue.add(planned: try part.planned(by: RunPlan(settings)).get(), of: part.count)
+        queue.add(planned: try await part.planned(by: RunPlan(settings)).get(), of: part.count)
         let board = RunBoard(queue, workers: 2)
         #expect(board.allow(below: 3) == 2 && board.isWorking && !board.isIdle)
         let first = try #require(board.next(after: nil, isCancelled: false))
@@ -105,7 +105,7 @@ struct RunBoardTests {
         var queue = queue(settings)
         let taken = queue.takeUnplanned()
         let part = try #require(taken)
-        queue.add(planned: try part.planned(by: RunPlan(settings)).get(), of: part.count)
+        queue.add(planned: try await part.planned(by: RunPlan(settings)).get(), of: part.count)
         let board = RunBoard(queue, workers: 32, isQuiet: true)
         #expect(board.allow(below: 200) == 32)
         let taking = Task { await board.events() }

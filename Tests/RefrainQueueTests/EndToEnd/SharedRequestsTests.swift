@@ -6,6 +6,7 @@ import RefrainTesting
 import TestSupport
 import Testing
 
+@testable import RefrainCLI
 @testable import RefrainQueue
 
 #if canImport(Glibc)
@@ -117,6 +118,50 @@ struct SharedRequestsTests {
         try b.settle(unknown, isAgain: [true], detail: nil)
         let again = try b.all()[1]
         #expect(again.outcome == .ready && again.key == nil)
+    }
+
+    @Test("R37: a claim or a result whose answer was lost is made again, and is not taken for another run's")
+    func lostAnswers() throws {
+        let server = try PostgresServer()
+        let (a, b) = (try Self.run(server), try Self.run(server))
+        let rows = try a.register(Self.new(2))
+        for _ in 0..<2 { #expect(try a.claim(rows) == [true, true]) }
+        #expect(try a.register(Self.new(2)).allSatisfy { $0.owner == nil && $0.claims == 1 })
+        #expect(try b.claim(rows) == [false, false])
+        #expect(try a.finish([Self.result(rows[0])]) == [true])
+        #expect(try a.finish([Self.result(rows[0])]) == [false])
+        #expect(try a.finish([Self.result(rows[0])], mayBeWritten: true) == [true])
+        #expect(try a.finish([Self.result(rows[0], .failed)], mayBeWritten: true) == [false])
+        #expect(try b.finish([Self.result(rows[1])], mayBeWritten: true) == [false])
+    }
+
+    @Test("R37: a run bears an outage of its database, sends nothing meanwhile, and tells it once; then it gives up")
+    func patience() async throws {
+        let server = try PostgresServer()
+        let told = Journal<String>()
+        let arguments = try Arguments(["--lease", "2s"], options: CommandSpec.named(.get).options)
+        let location = try #require(try SharedStateLocation(server.url, arguments))
+        let state = try SharedState(location, patience: .seconds(5)) { told.append($0) }
+        let wanted = TransferState.Entry(identity: "a", url: "https://example.com/", method: "POST")
+        let entry = try #require(try await state.register([wanted], isDurable: true) { _ in false }.first ?? nil)
+        #expect(try await state.claim([entry]) == [true])
+        #expect(state.maySend(entry))
+        server.kill()
+        let begin = Task { try await state.begin(entry, at: WallClock.Instant.now.sinceEpoch.inSeconds) }
+        await told.entries(atLeast: 1)
+        #expect(!state.maySend(entry))
+        try server.start()
+        try await begin.value
+        // The lease is over, and no other run has taken it.
+        #expect(await state.regain(entry) && state.maySend(entry))
+        server.kill()
+        for (least, most) in [(Duration.seconds(4), Duration.seconds(30)), (.zero, .seconds(2))] {
+            let start = ContinuousClock.now
+            await #expect(throws: DatabaseError.self) { try await state.note([entry]) }
+            #expect((least...most).contains(ContinuousClock.now - start))
+        }
+        #expect(!state.maySend(entry))
+        #expect(told.entries.count == 2 && told.entries.allSatisfy { $0.contains("out of reach") })
     }
 
     @Test("R37: of runs that claim the same requests at the same time, one gets each")
@@ -292,6 +337,54 @@ struct SharedListTests {
         #expect(orders.sends.flatMap(\.self).count == before, "\(outputs[0].text)")
         #expect(orders.sends.allSatisfy { Set($0).count == 1 })
         #expect(try await Self.status(database).hasPrefix("30 requests: 30 done"))
+    }
+
+    @Test(
+        "R37: a run outlasts a crash of PostgreSQL: nothing is sent meanwhile, and each order once",
+        arguments: [true, false]
+    )
+    func databaseKilled(hasKeys: Bool) async throws {
+        let (database, orders) = (try PostgresServer(), try Orders(40, delay: .milliseconds(50)))
+        let (list, output) = (try Self.list(orders, 40, hasKeys: hasKeys), try ScratchFile())
+        let run = try Self.start(list, database, output)
+        while orders.sends.count < 6 { poll(nil, 0, 5) }
+        // Lasts longer than an answer, and both together longer than the lease.
+        database.kill()
+        let before = orders.sends.count
+        poll(nil, 0, 1000)
+        #expect(orders.sends.count == before && before < 40)
+        try database.start()
+        #expect(await run.end() == 0, "\(output.text)")
+        #expect(orders.sends.count == 40 && orders.sends.allSatisfy { $0.count == 1 })
+        #expect(try await Self.status(database).hasPrefix("40 requests: 40 done"))
+        #expect(output.text.split(separator: "\n").count { $0.contains("out of reach") } == 1, "\(output.text)")
+    }
+
+    @Test(
+        "R37: two runs and a crash of PostgreSQL: with keys all is placed, without them nothing twice",
+        arguments: [true, false]
+    )
+    func databaseKilledUnderTwo(hasKeys: Bool) async throws {
+        let (database, orders) = (try PostgresServer(), try Orders(60, delay: .milliseconds(50)))
+        let list = try Self.list(orders, 60, hasKeys: hasKeys)
+        let outputs = [try ScratchFile(), try ScratchFile()]
+        let runs = try outputs.map { try Self.start(list, database, $0) }
+        while orders.sends.count < 10 { poll(nil, 0, 5) }
+        database.kill()
+        poll(nil, 0, 1000)
+        try database.start()
+        // Beyond the lease one of them may have taken what the other had.
+        for run in runs { _ = await run.end() }
+        let last = await (try Self.start(list, database, outputs[0])).end()
+        let text = try await Self.status(database)
+        if hasKeys {
+            #expect(last == 0 && text.hasPrefix("60 requests: 60 done"), "\(text)")
+            #expect(orders.sends.count == 60 && orders.sends.allSatisfy { Set($0).count == 1 })
+        } else {
+            let unknown = text.split(separator: "\n").count { $0.contains("  unknown  POST") }
+            #expect(orders.sends.allSatisfy { $0.count == 1 }, "\(orders.sends)")
+            #expect(text.contains("\(60 - unknown) done") && orders.sends.count >= 60 - unknown, "\(text)")
+        }
     }
 }
 #endif

@@ -98,7 +98,8 @@ extension CommandSpec {
                         .required("FILE"),
                         "Record the result of each request in this file: the same command again skips what is done, resumes what is partial and "
                             + "repeats what failed. Default with --output-dir: .refrain.sqlite in that folder. With postgres://HOST/DATABASE runs on several machines "
-                            + "share it: each request is sent by one of them, and what one had claimed that was killed is taken up when --lease is over."
+                            + "share it: each request is sent by one of them, and what one had claimed that was killed is taken up when --lease is over. "
+                            + "While the database is away, for up to a minute, they send nothing and try to reach it."
                     ),
                     OptionSpec(
                         .queue,

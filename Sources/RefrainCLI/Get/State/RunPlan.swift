@@ -10,18 +10,21 @@ struct RunPlan: Sendable {
     /// The rows of ended requests that are not written yet.
     private var ended: [TransferState.Entry] = []
 
-    /// Opens the state of a run, if it has one.
-    init(_ settings: GetSettings) throws(UsageError) {
+    /// Opens the state of a run, if it has one; `say` tells the user what becomes of it.
+    init(_ settings: GetSettings, say: @escaping @Sendable (String) -> Void = { _ in }) throws(UsageError) {
         self.settings = settings
-        state = try Self.open(settings)
+        state = try Self.open(settings, say)
     }
 
-    private static func open(_ settings: GetSettings) throws(UsageError) -> (any RunState)? {
+    private static func open(
+        _ settings: GetSettings,
+        _ say: @escaping @Sendable (String) -> Void
+    ) throws(UsageError) -> (any RunState)? {
         let state = settings.state
         #if PostgreSQL
         if let shared = state.shared {
-            if case .folder(let folder) = settings.destination { return try SharedState(shared, folder: folder) }
-            return try SharedState(shared)
+            let folder: String? = if case .folder(let folder) = settings.destination { folder } else { nil }
+            return try SharedState(shared, folder: folder, say: say)
         }
         #endif
         guard let path = state.file else { return nil }
@@ -29,13 +32,13 @@ struct RunPlan: Sendable {
     }
 
     /// Returns jobs with their rows of the state; missing rows are written in one transaction.
-    func planned(_ jobs: [FetchJob]) throws(UsageError) -> [FetchJob] {
+    func planned(_ jobs: [FetchJob]) async throws(UsageError) -> [FetchJob] {
         guard let state, !jobs.isEmpty else { return jobs }
         do throws(DatabaseError) {
             let wanted = jobs.map(entry)
             // What must not be done twice is on the disk before it is sent.
             let isDurable = zip(wanted, jobs).contains { $0.key != nil || settings.isSentOnce($1) }
-            let rows = try state.register(wanted, isDurable: isDurable) { index in
+            let rows = try await state.register(wanted, isDurable: isDurable) { index in
                 jobs[index].file.map { Directory.kind(of: $0) == .nothing } ?? false
             }
             var forgotten: [Int] = []
@@ -55,12 +58,12 @@ struct RunPlan: Sendable {
                 return FetchJob(job, entry: entry, action: action)
             }
             let changed = planned.indices.filter { planned[$0].action.isChange } + forgotten
-            let areClaimed = try state.claim(changed.map { planned[$0].entry ?? wanted[$0] })
+            let areClaimed = try await state.claim(changed.map { planned[$0].entry ?? wanted[$0] })
             for (index, isClaimed) in zip(changed, areClaimed) where !isClaimed {
                 planned[index] = FetchJob(jobs[index], entry: planned[index].entry ?? wanted[index], action: .wait)
             }
             let noted = forgotten.filter { planned[$0].action == .leave }.compactMap { planned[$0].entry }
-            if !noted.isEmpty { try state.note(noted) }
+            if !noted.isEmpty { try await state.note(noted) }
             return planned
         } catch {
             throw UsageError("\(settings.state.option): \(error)")
@@ -156,22 +159,22 @@ struct RunPlan: Sendable {
     ///
     /// The row of a request that must not be sent twice, that of a large body, and the first one after a pause are
     /// written at once. Other rows wait for a tenth of a second.
-    mutating func note(_ outcome: FetchOutcome) throws(DatabaseError) {
+    mutating func note(_ outcome: FetchOutcome) async throws(DatabaseError) {
         guard state != nil, let row = Self.row(of: outcome) else { return }
         ended.append(row)
-        try write(Self.isUrgent(row))
+        try await write(Self.isUrgent(row))
     }
 
     /// Records rows that can wait.
-    mutating func note(_ rows: [TransferState.Entry]) throws(DatabaseError) {
+    mutating func note(_ rows: [TransferState.Entry]) async throws(DatabaseError) {
         guard state != nil else { return }
         ended += rows
-        try write(false)
+        try await write(false)
     }
 
-    private mutating func write(_ isUrgent: Bool) throws(DatabaseError) {
+    private mutating func write(_ isUrgent: Bool) async throws(DatabaseError) {
         let isAfterPause = lastWrite.map { ContinuousClock.now - $0 >= Self.writeInterval } ?? true
-        if isUrgent || isAfterPause || ended.count >= Self.maximumRows { try writeEnded() }
+        if isUrgent || isAfterPause || ended.count >= Self.maximumRows { try await writeEnded() }
     }
 
     /// Whether a row must be written at once.
@@ -183,25 +186,25 @@ struct RunPlan: Sendable {
     static func pause() async { try? await ContinuousClock().sleep(for: writeInterval) }
 
     /// Writes all remaining rows at the end of a run.
-    mutating func finish() throws(DatabaseError) {
-        try writeEnded()
-        try state?.finish()
+    mutating func finish() async throws(DatabaseError) {
+        try await writeEnded()
+        try await state?.finish()
     }
 
     /// Writes the rows that wait, and the sends of requests that are under way.
-    mutating func write(_ sends: [SendCounter.Sends]) throws(DatabaseError) {
-        try writeEnded()
-        if !sends.isEmpty { try state?.add(sends) }
+    mutating func write(_ sends: [SendCounter.Sends]) async throws(DatabaseError) {
+        try await writeEnded()
+        if !sends.isEmpty { try await state?.add(sends) }
     }
 
     /// Writes the rows that wait.
-    private mutating func writeEnded() throws(DatabaseError) {
+    private mutating func writeEnded() async throws(DatabaseError) {
         guard let state, !ended.isEmpty else { return }
         defer {
             ended.removeAll(keepingCapacity: true)
             lastWrite = .now
         }
-        try state.note(ended)
+        try await state.note(ended)
     }
 
     /// The row of a request that has ended.

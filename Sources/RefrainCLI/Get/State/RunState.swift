@@ -3,6 +3,8 @@ internal import Refrain
 internal import RefrainQueue
 
 /// Where a run keeps what becomes of its requests: a file of its own, or a database that it shares with other runs.
+///
+/// What is asynchronous may last while a database is out of reach for a moment.
 protocol RunState: Sendable {
     typealias Entry = TransferState.Entry
 
@@ -12,20 +14,22 @@ protocol RunState: Sendable {
     ///   - isDurable: whether the rows are on the disk when this returns; keys must be.
     ///   - isAbsent: whether the file of the entry at an index is missing, so that it may take a failed one's name.
     /// - Returns: for each entry the row, or nil where its file belongs to another request.
-    func register(_ entries: [Entry], isDurable: Bool, isAbsent: (Int) -> Bool) throws(DatabaseError) -> [Entry?]
+    func register(_ entries: [Entry], isDurable: Bool, isAbsent: (Int) -> Bool) async throws(DatabaseError) -> [Entry?]
     /// Takes requests that this run is to send or to change; false for each that another run has taken meanwhile.
-    func claim(_ entries: [Entry]) throws(DatabaseError) -> [Bool]
-    /// Whether a request that was claimed may still be sent.
+    func claim(_ entries: [Entry]) async throws(DatabaseError) -> [Bool]
+    /// Whether a request that was claimed may be sent now.
     func maySend(_ entry: Entry) -> Bool
+    /// Whether one that may not be sent now may be so again, since no other run has taken it.
+    func regain(_ entry: Entry) async -> Bool
     /// Notes that a request is about to be sent, with its key, and counts the send; all are on the disk when this
     /// returns.
     ///
     /// - Parameter begun: when it was first sent, in seconds since 1970.
-    func begin(_ entry: Entry, at begun: Double) throws(DatabaseError)
+    func begin(_ entry: Entry, at begun: Double) async throws(DatabaseError)
     /// Writes outcomes; the attempts are added to those of earlier runs.
-    func note(_ entries: [Entry]) throws(DatabaseError)
+    func note(_ entries: [Entry]) async throws(DatabaseError)
     /// Adds sends of requests that are under way to the attempts of their rows.
-    func add(_ sends: [SendCounter.Sends]) throws(DatabaseError)
+    func add(_ sends: [SendCounter.Sends]) async throws(DatabaseError)
     /// Notes whether all requests of a list are in the state.
     func note(list name: String, isRead: Bool) throws(DatabaseError)
     /// Removes the unfinished requests of earlier runs of the list that are not in it any more.
@@ -33,7 +37,7 @@ protocol RunState: Sendable {
     /// - Returns: their number, and the files that they alone would have written, relative to the output folder.
     func forgetLeftovers() throws(DatabaseError) -> (count: Int, files: [String])
     /// Ends the use of the state by this run.
-    func finish() throws(DatabaseError)
+    func finish() async throws(DatabaseError)
     /// Removes a state that did not exist before.
     func withdraw()
 }
@@ -42,6 +46,7 @@ extension RunState {
     // What a run has alone is its own.
     func claim(_ entries: [Entry]) -> [Bool] { entries.map { _ in true } }
     func maySend(_ entry: Entry) -> Bool { true }
+    func regain(_ entry: Entry) -> Bool { true }
 }
 
 extension TransferState: RunState {}

@@ -62,14 +62,16 @@ final class SendCounter: HTTPMiddleware {
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         guard let count = request.sendCount else { return await next.load(request) }
-        guard state.maySend(count.entry) else {
+        var maySend = state.maySend(count.entry)
+        if !maySend { maySend = await state.regain(count.entry) }
+        guard maySend else {
             let message = "it is not sent, since the claim of this run has ended: another one may have it"
             return .failure(HTTPError(.cannotWriteToFile, request: request, message: message, bytesSent: 0))
         }
         count.send()
         if count.writesAtOnce, let sends = count.take() {
             do throws(DatabaseError) {
-                try state.add([sends])
+                try await state.add([sends])
             } catch {
                 let message = "it is not sent, since the state cannot be written: \(error)"
                 return .failure(HTTPError(.cannotWriteToFile, request: request, message: message, bytesSent: 0))

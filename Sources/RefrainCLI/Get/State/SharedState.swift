@@ -15,6 +15,9 @@ internal import Darwin
 ///
 /// A run claims what it is about to send. What another run has claimed waits, until that one has written a result or
 /// its lease has ended: then it is done, or claimed here.
+///
+/// While the database is out of reach, for a minute, a run sends nothing and makes its calls again. What it had claimed
+/// is still its own afterwards unless another run has taken it, which the token tells.
 final class SharedState: RunState {
     private struct Box: @unchecked Sendable {
         // @unchecked Sendable: used only with the lock held.
@@ -26,6 +29,13 @@ final class SharedState: RunState {
     }
 
     private let box: Locked<Box>
+    /// Where the calls of a run block.
+    private let thread = SharedRequests.CallThread()
+    /// Since when the database has been out of reach; nil: it is not, as far as the last call tells.
+    private let outage = Locked<ContinuousClock.Instant?>(nil)
+    /// For how long that is borne.
+    private let patience: Duration
+    private let say: @Sendable (String) -> Void
     private let claims: SharedRequests.Claims
     private let renewal: SharedRequests.Renewal
     private let location: SharedStateLocation
@@ -34,9 +44,17 @@ final class SharedState: RunState {
 
     /// Connects.
     ///
-    /// - Parameter folder: the folder of the files, if there is one.
-    init(_ location: SharedStateLocation, folder: String? = nil) throws(UsageError) {
-        self.location = location
+    /// - Parameters:
+    ///   - folder: the folder of the files, if there is one.
+    ///   - patience: how long a run waits for a database that is out of reach.
+    ///   - say: tells the user that it does so.
+    init(
+        _ location: SharedStateLocation,
+        folder: String? = nil,
+        patience: Duration = .seconds(60),
+        say: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(UsageError) {
+        (self.location, self.patience, self.say) = (location, patience, say)
         do throws(QueueError) {
             let requests = try SharedRequests(location.url, name: location.queue, lease: location.lease)
             claims = requests.claims
@@ -57,12 +75,10 @@ final class SharedState: RunState {
         return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }()
 
+    /// Reads or changes the database at once, or fails.
     private func access<Value>(_ body: (inout Box) throws(QueueError) -> Value) throws(DatabaseError) -> Value {
-        let result: Result<Value, QueueError> = box.withLock { box in
-            do throws(QueueError) { return .success(try body(&box)) } catch { return .failure(error) }
-        }
         do throws(QueueError) {
-            return try result.get()
+            return try box.result(body).get()
         } catch {
             throw DatabaseError("\(error)")
         }
@@ -70,8 +86,62 @@ final class SharedState: RunState {
 
     // MARK: The run
 
-    func register(_ entries: [Entry], isDurable: Bool, isAbsent: (Int) -> Bool) throws(DatabaseError) -> [Entry?] {
-        try access { box throws(QueueError) in
+    /// Makes a call of a run; while the database is out of reach, makes it again.
+    ///
+    /// - Parameter body: is told whether it was called before, so that its writes may have been made.
+    private func call<Value: Sendable>(
+        _ body: @escaping @Sendable (inout Box, _ isAgain: Bool) throws(QueueError) -> Value
+    ) async throws(DatabaseError) -> Value {
+        let failure: QueueError
+        switch await attempt(body, isAgain: false) {
+        case .success(let value): return value
+        case .failure(let error): failure = error
+        }
+        do {
+            guard isBorne(failure) else { throw failure }
+            // Outside of the loop was the first attempt, which is made in a run that was cancelled, too.
+            return try await withRetry(.constant(delay: .milliseconds(500), maxAttempts: nil).jittered(.equal)) {
+                ($0 as? QueueError).map(isBorne) ?? false
+            } operation: {
+                try await attempt(body, isAgain: true).get()
+            }
+        } catch {
+            throw DatabaseError("\(error as? QueueError ?? failure)")
+        }
+    }
+
+    private func attempt<Value: Sendable>(
+        _ body: @escaping @Sendable (inout Box, _ isAgain: Bool) throws(QueueError) -> Value,
+        isAgain: Bool
+    ) async -> Result<Value, QueueError> {
+        let result = await thread.run { [box] in
+            box.result { box throws(QueueError) in try body(&box, isAgain) }
+        }
+        if case .success = result { outage.withLock { $0 = nil } }
+        return result
+    }
+
+    /// Whether a call is made again after an error, which is told once.
+    private func isBorne(_ error: QueueError) -> Bool {
+        guard error.code == .disconnected else { return false }
+        let now = ContinuousClock.now
+        let (isNew, began) = outage.withLock { outage in
+            defer { outage = outage ?? now }
+            return (outage == nil, outage ?? now)
+        }
+        if isNew {
+            let time = DurationText.plain(patience)
+            say("PostgreSQL is out of reach, so that nothing is sent; trying for up to \(time) to reach it: \(error)")
+        }
+        return now - began < patience
+    }
+
+    func register(
+        _ entries: [Entry],
+        isDurable: Bool,
+        isAbsent: (Int) -> Bool
+    ) async throws(DatabaseError) -> [Entry?] {
+        try await call { [self] box, _ throws(QueueError) in
             let new = entries.map { entry in
                 SharedRequests.New(name: entry.identity, title: "\(entry.method) \(entry.url)", key: entry.key)
             }
@@ -153,28 +223,38 @@ final class SharedState: RunState {
         return entry
     }
 
-    func claim(_ entries: [Entry]) throws(DatabaseError) -> [Bool] {
-        try access { box throws(QueueError) in
+    func claim(_ entries: [Entry]) async throws(DatabaseError) -> [Bool] {
+        try await call { box, _ throws(QueueError) in
             try box.requests.claim(entries.compactMap { $0.row.flatMap { box.rows[$0] } })
         }
     }
 
-    func maySend(_ entry: Entry) -> Bool { entry.row.map(claims.mayStillSend) ?? false }
+    func maySend(_ entry: Entry) -> Bool {
+        outage.withLock { $0 == nil } && entry.row.map(claims.mayStillSend) ?? false
+    }
 
-    func begin(_ entry: Entry, at begun: Double) throws(DatabaseError) {
-        let age = Duration.seconds(max(0, WallClock.Instant.now.sinceEpoch.inSeconds - begun))
-        let isOwned = try access { box throws(QueueError) in
+    func regain(_ entry: Entry) async -> Bool {
+        guard let row = entry.row, claims.holds(row) else { return false }
+        // The lease is over, or the database is out of reach.
+        if !maySend(entry) { _ = try? await call { box, _ throws(QueueError) in try box.requests.renew() } }
+        return maySend(entry)
+    }
+
+    func begin(_ entry: Entry, at begun: Double) async throws(DatabaseError) {
+        let isOwned = try await call { box, _ throws(QueueError) in
+            let age = Duration.seconds(max(0, WallClock.Instant.now.sinceEpoch.inSeconds - begun))
             guard let row = entry.row else { return false }
             return try box.requests.begin(row, age: age, key: entry.key)
         }
         guard isOwned else { throw Self.taken }
     }
 
-    func note(_ entries: [Entry]) throws(DatabaseError) {
-        let lost = try access { box throws(QueueError) in
-            let results = entries.compactMap { entry in entry.row.map { outcome(of: entry, $0) } }
-            return try zip(entries, box.requests.finish(results)).filter { !$1 }.map { $0.0 }
+    func note(_ entries: [Entry]) async throws(DatabaseError) {
+        let results = entries.compactMap { entry in entry.row.map { outcome(of: entry, $0) } }
+        let areKept = try await call { box, isAgain throws(QueueError) in
+            try box.requests.finish(results, mayBeWritten: isAgain)
         }
+        let lost = zip(entries, areKept).filter { !$1 }.map { $0.0 }
         guard let first = lost.first else { return }
         let others = lost.count > 1 ? ", and of \(lost.count - 1) more" : ""
         throw DatabaseError(
@@ -206,8 +286,8 @@ final class SharedState: RunState {
         )
     }
 
-    func add(_ sends: [SendCounter.Sends]) throws(DatabaseError) {
-        let areOwned = try access { box throws(QueueError) in
+    func add(_ sends: [SendCounter.Sends]) async throws(DatabaseError) {
+        let areOwned = try await call { box, _ throws(QueueError) in
             try box.requests.count(sends.compactMap { entry, count in entry.row.map { ($0, count) } })
         }
         // The send of an order is counted alone, just before it.
@@ -220,12 +300,15 @@ final class SharedState: RunState {
     func note(list name: String, isRead: Bool) {}
     func forgetLeftovers() -> (count: Int, files: [String]) { (0, []) }
 
-    func finish() throws(DatabaseError) {
+    func finish() async throws(DatabaseError) {
         renewal.cancel()
-        try access { box throws(QueueError) in try box.requests.release() }
+        try await call { box, _ throws(QueueError) in try box.requests.release() }
     }
 
-    func withdraw() { try? finish() }
+    func withdraw() {
+        renewal.cancel()
+        try? access { box throws(QueueError) in try box.requests.release() }
+    }
 
     // MARK: Reading and settling
 
@@ -278,6 +361,17 @@ final class SharedState: RunState {
             throw UsageError("\(error)")
         }
         return settled
+    }
+}
+
+extension Locked {
+    /// The result of a call with the value.
+    fileprivate func result<Output>(
+        _ body: (inout State) throws(QueueError) -> Output
+    ) -> Result<Output, QueueError> {
+        withLock { value in
+            do throws(QueueError) { return .success(try body(&value)) } catch { return .failure(error) }
+        }
     }
 }
 #endif
