@@ -68,6 +68,6 @@ enum FailureWords {
         .cannotDecodeContentData: "damaged content coding", .requestNotProcessed: "not processed by the server",
         .serverCertificateUntrusted: "certificate not trusted",
         .serverCertificateHasUnknownRoot: "certificate of an unknown authority",
-        .notConnectedToInternet: "no network",
+        .notConnectedToInternet: "no network", .resourceUnavailable: "response does not continue the download",
     ]
 }

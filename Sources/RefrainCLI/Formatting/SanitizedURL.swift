@@ -31,13 +31,23 @@ enum SanitizedURL {
     /// A URL in the form in which equal ones have the same text: scheme and host in lower case, without the port of the
     /// scheme, and with a path (RFC 3986 §6.2.3).
     static func canonical(_ url: String) -> String {
-        guard let authority = authority(of: url) else { return url }
+        guard let authority = authority(of: url), !isCanonical(url, authority) else { return url }
         let scheme = url[..<authority.lowerBound].lowercased()
         var host = url[authority].lowercased()
         let port = scheme == "http://" ? ":80" : ":443"
         if host.hasSuffix(port) { host.removeLast(port.utf8.count) } else if host.hasSuffix(":") { host.removeLast() }
         let rest = url[authority.upperBound...]
         return "\(scheme)\(host)\(rest.utf8.first == UInt8(ascii: "/") ? "" : "/")\(rest)"
+    }
+
+    /// Whether ``canonical(_:)`` changes nothing, as in most lists.
+    private static func isCanonical(_ url: String, _ authority: Range<String.Index>) -> Bool {
+        guard authority.upperBound < url.endIndex, url.utf8[authority.upperBound] == UInt8(ascii: "/") else {
+            return false
+        }
+        let hasPort = url[authority].utf8.contains(UInt8(ascii: ":"))
+        guard !hasPort || ![":80", ":443", ":"].contains(where: url[authority].hasSuffix) else { return false }
+        return url[..<authority.upperBound].utf8.allSatisfy { $0 < 0x80 && !(0x41...0x5A).contains($0) }
     }
 
     /// A URL with a slash as its path if it has none, as it is sent.

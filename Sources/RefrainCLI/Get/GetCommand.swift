@@ -76,7 +76,7 @@ struct GetCommand {
                     isPlanning = true
                     // Concurrent with the requests.
                     group.addTask { [plan] in
-                        board.post(.planned(await part.planned(by: plan), count: part.count))
+                        board.post(.planned(await part.planned(by: plan)))
                     }
                 }
                 for _ in 0..<board.allow(below: goesOn ? coordinator.end : 0) {
@@ -101,7 +101,7 @@ struct GetCommand {
                     let others = settings.state.shared == nil ? "in an earlier run" : "by other runs"
                     coordinator.say("\(skipped) of \(count) were done \(others) and are skipped\(remark)")
                 }
-                let held = goesOn ? board.withQueue(\.heldCount) : 0
+                let held = goesOn && !isPlanning ? board.withQueue(\.heldCount) : 0
                 if held > 0, !isWaiting {
                     isWaiting = true
                     coordinator.say("other runs have \(held) of the requests; waiting for their results")
@@ -137,9 +137,9 @@ struct GetCommand {
                     case .read(let item):
                         isReading = false
                         await take(item, board, plan, coordinator)
-                    case .planned(let jobs, let count):
+                    case .planned(let part):
                         isPlanning = false
-                        take(jobs, count, board, coordinator)
+                        take(part, board, coordinator)
                     case .paused:
                         isPausing = false
                         await change(&plan, coordinator) { plan throws(DatabaseError) in
@@ -155,15 +155,14 @@ struct GetCommand {
 
     /// Handles a part of the list.
     private static func take(
-        _ jobs: Result<[FetchJob], UsageError>,
-        _ count: Int,
+        _ part: Result<JobQueue.Planned, UsageError>,
         _ board: RunBoard,
         _ coordinator: OutputCoordinator
     ) {
-        switch jobs {
-        case .success(let jobs):
-            coordinator.skip(board.withQueue { $0.add(planned: jobs, of: count, isQuiet: coordinator.isQuiet) })
-            coordinator.expect(jobs.count - count)
+        switch part {
+        case .success(let part):
+            coordinator.skip(board.withQueue { $0.add(part, isQuiet: coordinator.isQuiet) })
+            coordinator.expect(-part.duplicates)
         case .failure(let error):
             coordinator.fail("\(error)")
             board.withQueue { $0.dropUnplanned() }
@@ -221,10 +220,9 @@ struct GetCommand {
             }
             plan = opened
             try opened.beginList()
-            var queue = JobQueue(settings, unplanned: consume jobs, requests: consume requests)
-            if let part = queue.takeUnplanned() {
-                queue.add(planned: try await part.planned(by: opened).get(), of: part.count)
-            }
+            var queue = try JobQueue(settings, unplanned: consume jobs, requests: consume requests)
+            if let part = queue.takeUnplanned() { queue.add(try await part.planned(by: opened).get()) }
+            progress.expect(queue.count - settings.jobCount)
             return (streams, try OutputCoordinator(settings, screen, progress), opened, queue)
         } catch {
             plan?.state?.withdraw()

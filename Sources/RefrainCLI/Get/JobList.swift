@@ -48,6 +48,9 @@ struct JobList: Sendable {
         return isApart && requests.allSatisfy(\.isBare)
     }
 
+    /// Makes room for this many further requests.
+    mutating func reserveCapacity(_ count: Int) { occurrences.reserveCapacity(occurrences.count + count) }
+
     /// The jobs of requests, without duplicates.
     mutating func add(_ requests: [ListedRequest]) throws(UsageError) -> [FetchJob] {
         var jobs: [FetchJob] = []
@@ -69,16 +72,17 @@ struct JobList: Sendable {
         let number = Self.incremented(&added) - 1
         var folder: String?
         if case .folder(let path) = destination { folder = path }
+        let method = template.method(of: request)
         // One file per URL: a duplicate in a list of files is fetched once. Two equal POST requests are two.
-        let isFetch =
-            request.body == nil && template.isPlainGet && template.method(of: request) == .get && !request.asksForPart
+        let isFetch = request.body == nil && template.isPlainGet && method == .get && !request.asksForPart
+        let url = isFetch ? template.objectURL(of: request) : template.url(of: request)
         var output: String?
         // With several files each is a separate request; one that must not be sent twice is the same whatever its file.
         if case .each = destination, isFetch, case .file(let path) = destination.destination(of: number) {
             output = path
         }
-        var identity = identity(of: request, output, isFetch: isFetch)
-        var old = hasState && !template.method(of: request).isSafe ? oldIdentity(of: request, output) : nil
+        var identity = identity(of: request, method, isFetch ? url : SanitizedURL.text(url), output)
+        var old = hasState && !method.isSafe ? oldIdentity(of: request, output) : nil
         // Two spellings of one URL are one file (RFC 3986 §6.2.2).
         let isEscaped = isFetch && folder != nil && identity.utf8.contains(UInt8(ascii: "%"))
         let counted = isEscaped ? SanitizedURL.withoutNeedlessEscapes(identity) : identity
@@ -91,14 +95,14 @@ struct JobList: Sendable {
         if request.output != nil, folder == nil {
             throw UsageError("\(request.position): \"output\" needs --output-dir DIR")
         }
-        if !hasState, request.isLine, !template.method(of: request).isIdempotent {
-            throw UsageError(
-                "\(request.position): a \(template.method(of: request)) needs a place for its outcome; give --state FILE"
-            )
+        if !hasState, request.isLine, !method.isIdempotent {
+            throw UsageError("\(request.position): a \(method) needs a place for its outcome; give --state FILE")
         }
         var (file, relative): (String?, String?)
         if let folder {
-            let name = name(of: request, identity, isFetch: isFetch)
+            // Several requests to one URL differ in what they send, so their files do as well.
+            let named = isFetch ? url : url + (url.contains("?") ? "&" : "?") + identity
+            let name = request.output ?? (isFlat ? OutputNaming.flat(named) : tree.path(of: named))
             let path = Directory.path(folder, name)
             let isNamedByURL = request.output == nil
             if !(isApart && isNamedByURL), let option = reserved.option(thatUses: path) {
@@ -148,7 +152,12 @@ struct JobList: Sendable {
         return path
     }
 
-    private func identity(of request: ListedRequest, _ output: String?, isFetch: Bool) -> String {
+    private func identity(
+        of request: ListedRequest,
+        _ method: HTTPMethod,
+        _ url: String,
+        _ output: String?
+    ) -> String {
         var content = request.bodyDigest
         for field in request.headers { content += "\n\(field.name): \(field.value)" }
         if let key = request.key { content += "\nkey \(key)" }
@@ -157,11 +166,11 @@ struct JobList: Sendable {
         // A part is a different content.
         if let range = template.range { content += "\nRange: \(range)" }
         content += template.senderDigest(of: request)
-        var url = isFetch ? template.objectURL(of: request) : SanitizedURL.text(template.url(of: request))
+        var url = url
         // Letters beyond ASCII are sent percent-encoded, so both spellings are one request.
         if !url.isASCII, let sent = try? HTTPRequest(url) { url = sent.url.absoluteString }
         return TransferState.identity(
-            method: template.method(of: request).rawValue,
+            method: method.rawValue,
             url: SanitizedURL.canonical(SanitizedURL.withoutFragment(url)),
             content: Array(content.utf8)
         )
@@ -187,13 +196,5 @@ struct JobList: Sendable {
             url: SanitizedURL.withoutFragment(SanitizedURL.text(url)),
             content: Array(content.utf8)
         )
-    }
-
-    private mutating func name(of request: ListedRequest, _ identity: String, isFetch: Bool) -> String {
-        if let output = request.output { return output }
-        // Several requests to one URL differ in what they send, so their files do as well.
-        let url = isFetch ? template.objectURL(of: request) : template.url(of: request)
-        let named = isFetch ? url : url + (url.contains("?") ? "&" : "?") + identity
-        return isFlat ? OutputNaming.flat(named) : tree.path(of: named)
     }
 }

@@ -35,18 +35,28 @@ struct JobQueue: Sendable {
     /// Whether a part of the list could not be looked up.
     private var isCut = false
 
-    init(_ settings: GetSettings, unplanned: consuming [FetchJob], requests: consuming [ListedRequest]) {
-        count = unplanned.count + requests.count
-        // In place: a second list of 10,000 requests takes 1.5 MB.
-        unplanned.reverse()
-        requests.reverse()
-        self.unplanned = unplanned
-        self.requests = requests
+    /// Makes the queue of the jobs, or of the requests, whose first jobs are made here.
+    ///
+    /// - Throws: ``UsageError`` for a request that conflicts with the options.
+    init(
+        _ settings: GetSettings,
+        unplanned: consuming [FetchJob],
+        requests: consuming [ListedRequest]
+    ) throws(UsageError) {
         let isShared = settings.state.shared != nil
         partSize = isShared ? max(16, 2 * settings.transports.concurrency) : 250
         lowWater = isShared ? settings.transports.concurrency : 300
-        list = Locked(settings.jobList)
         stream = settings.readsStandardInput ? URLStream() : nil
+        // In place: a second list of 10,000 requests takes 1.5 MB.
+        unplanned.reverse()
+        requests.reverse()
+        var list = settings.jobList
+        list.reserveCapacity(requests.count)
+        if unplanned.isEmpty { unplanned = try list.add(Self.taken(partSize, from: &requests)).reversed() }
+        count = unplanned.count + requests.count
+        self.unplanned = unplanned
+        self.requests = requests
+        self.list = Locked(list)
     }
 
     /// Whether the next job must come from the list.
@@ -64,24 +74,55 @@ struct JobQueue: Sendable {
     /// How long the jobs of other runs are left alone.
     private static let lookInterval = Duration.seconds(1)
 
-    /// Requests whose rows of the state are to be looked up together.
+    /// Jobs whose rows of the state are to be looked up together, and the requests that follow them in the list.
     struct Part: Sendable {
-        /// How many there are.
-        let count: Int
         fileprivate let jobs: [FetchJob]
         fileprivate let requests: [ListedRequest]
         fileprivate let list: Locked<JobList>
 
-        /// The jobs, with their rows; fewer than there are requests if some are duplicates.
-        func planned(by plan: RunPlan) async -> Result<[FetchJob], UsageError> {
+        /// Looks the rows up, and makes the jobs of the requests meanwhile.
+        func planned(by plan: RunPlan) async -> Result<Planned, UsageError> {
+            async let made = Self.made(requests, in: list)
+            let planned = await Self.planned(jobs, by: plan)
+            let further = await made
             do throws(UsageError) {
-                guard !requests.isEmpty else { return .success(try await plan.planned(jobs)) }
-                let jobs = try list.withLock { list throws(UsageError) in try list.add(requests) }
+                return .success(Planned(jobs: try planned.get(), further: try further.get(), count: requests.count))
+            } catch {
+                return .failure(error)
+            }
+        }
+
+        private static func planned(_ jobs: [FetchJob], by plan: RunPlan) async -> Result<[FetchJob], UsageError> {
+            do throws(UsageError) {
                 return .success(try await plan.planned(jobs))
             } catch {
                 return .failure(error)
             }
         }
+
+        private static func made(
+            _ requests: [ListedRequest],
+            in list: Locked<JobList>
+        ) async -> Result<[FetchJob], UsageError> {
+            do throws(UsageError) {
+                return .success(try list.withLock { list throws(UsageError) in try list.add(requests) })
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// What has become of a part.
+    struct Planned: Sendable {
+        /// The jobs with their rows.
+        fileprivate let jobs: [FetchJob]
+        /// Those that were made of the requests.
+        fileprivate let further: [FetchJob]
+        /// The number of these requests.
+        fileprivate let count: Int
+
+        /// How many of the requests were duplicates.
+        var duplicates: Int { count - further.count }
     }
 
     /// Whether the next part must be looked up.
@@ -93,17 +134,17 @@ struct JobQueue: Sendable {
     /// Removes and returns the next part to look up; nil if it is not due.
     mutating func takeUnplanned() -> Part? {
         guard wantsPart else { return takeHeld() }
-        let (jobs, requests) = (
-            Self.taken(partSize, from: &unplanned), Self.taken(partSize, from: &self.requests)
-        )
-        return Part(count: jobs.count + requests.count, jobs: jobs, requests: requests, list: list)
+        let jobs = Self.taken(partSize, from: &unplanned)
+        // As many as there will be room for, since a part is looked up when there is nothing else to do.
+        let further = unplanned.isEmpty ? Self.taken(partSize, from: &requests) : []
+        return Part(jobs: jobs, requests: further, list: list)
     }
 
     private mutating func takeHeld() -> Part? {
         guard heldCount > 0, nextLook.map({ .now >= $0 }) ?? true else { return nil }
         let jobs = Self.taken(partSize, from: &held)
         if held.isEmpty { nextLook = .now + Self.lookInterval }
-        return Part(count: jobs.count, jobs: jobs, requests: [], list: list)
+        return Part(jobs: jobs, requests: [], list: list)
     }
 
     private static func taken<Element>(_ count: Int, from elements: inout [Element]) -> [Element] {
@@ -112,19 +153,18 @@ struct JobQueue: Sendable {
         return part
     }
 
-    /// Adds jobs with their rows, in the order of the list.
+    /// Adds what has become of a part, in the order of the list.
     ///
-    /// - Parameters:
-    ///   - count: the number of requests that they were made from.
-    ///   - isQuiet: whether those that were done earlier are passed over, since nothing is said of them.
+    /// - Parameter isQuiet: whether those that were done earlier are passed over, since nothing is said of them.
     /// - Returns: the number of these.
     @discardableResult
-    mutating func add(planned jobs: [FetchJob], of count: Int, isQuiet: Bool = false) -> Int {
-        self.count -= count - jobs.count
-        let done = jobs.count { $0.action == .skip }
+    mutating func add(_ part: Planned, isQuiet: Bool = false) -> Int {
+        count -= part.duplicates
+        unplanned.insert(contentsOf: part.further.reversed(), at: 0)
+        let done = part.jobs.count { $0.action == .skip }
         skipped += done
-        held += jobs.filter { $0.action == .wait }
-        let rest = jobs.filter { $0.action != .wait && !(isQuiet && $0.action == .skip) }
+        held += part.jobs.filter { $0.action == .wait }
+        let rest = part.jobs.filter { $0.action != .wait && !(isQuiet && $0.action == .skip) }
         known.insert(contentsOf: rest.reversed(), at: 0)
         return isQuiet ? done : 0
     }

@@ -69,45 +69,37 @@ enum OutputCollisions {
         try add(arguments.last(.etagSave), "--etag-save", inputs)
         if let path = arguments.last(.dumpHeader), path != "-" { try add(path, "--dump-header", inputs) }
         if let path = arguments.last(.state), !SharedStateLocation.isDatabase(path) { try add(path, "--state", inputs) }
-        // A folder that does not exist yet, or is empty, contains no links.
-        var hasLinks = true
-        if case .folder(let path) = destination {
-            hasLinks = Directory.kind(of: path) != .nothing && !Directory.isEmpty(path)
-        }
-        return ReservedFiles(options.merging(inputs) { option, _ in option }, hasLinks: hasLinks)
+        return ReservedFiles(options.merging(inputs) { option, _ in option })
     }
 }
 
 /// The files that options read or write, which no body in an output folder may replace.
+///
+/// Below an output folder no symbolic link is followed, so a file in it is told by its path.
 struct ReservedFiles: Sendable {
     /// By what ``Directory/identity(of:)`` gives for each.
     private let options: [String: String]
     private let names: Set<String>
-    private let hasLinks: Bool
 
-    /// - Parameter hasLinks: whether a path that is looked up may be a link.
-    init(_ options: [String: String], hasLinks: Bool = true) {
+    init(_ options: [String: String]) {
         self.options = options
-        self.hasLinks = hasLinks
         names = Set(options.keys.map { Self.name($0) })
     }
 
     /// The option that uses a file; nil: none does.
     ///
     /// An identity requires a system call for each folder of the path, so it is computed only for a path with the name
-    /// of a reserved file, and for a link.
+    /// of a reserved file.
     func option(thatUses path: String) -> String? {
-        guard !options.isEmpty, names.contains(Self.name(path)) || (hasLinks && Directory.link(path) != nil) else {
-            return nil
-        }
+        guard names.contains(Self.name(path)) else { return nil }
         return options[Directory.identity(of: path)]
     }
 
-    /// Whether none of the files is in a folder, directly or by a link.
+    /// Whether none of the files is in a folder.
     func isOutside(_ folder: String) -> Bool {
         guard !options.isEmpty else { return true }
         let inner = OutputNaming.folded(Directory.path(Directory.identity(of: folder), ""))
-        return !hasLinks && options.keys.allSatisfy { !OutputNaming.folded($0).hasPrefix(inner) }
+        return options.keys.allSatisfy { !OutputNaming.folded($0).hasPrefix(inner) }
     }
 
     private static func name(_ path: String) -> String {

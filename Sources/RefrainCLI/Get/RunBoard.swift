@@ -16,7 +16,7 @@ final class RunBoard: Sendable {
         /// A request waits for its next attempt, so that another one may begin.
         case rested
         /// A part of the list with its rows of the state, and the number of its requests.
-        case planned(Result<[FetchJob], UsageError>, count: Int)
+        case planned(Result<JobQueue.Planned, UsageError>)
         /// The next item of a list; nil at its end.
         case read(URLStream.Item?)
         /// The waiting rows are due to be written.

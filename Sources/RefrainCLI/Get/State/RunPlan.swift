@@ -42,10 +42,10 @@ struct RunPlan: Sendable {
                 jobs[index].file.map { Directory.kind(of: $0) == .nothing } ?? false
             }
             var forgotten: [Int] = []
+            let actions = await actions(rows, jobs)
             var planned = jobs.indices.map { index in
-                let (job, row) = (jobs[index], rows[index])
-                var entry = row ?? wanted[index]
-                let action = action(row, job)
+                let (job, action) = (jobs[index], actions[index])
+                var entry = rows[index] ?? wanted[index]
                 if entry.key == nil { entry.key = wanted[index].key }
                 switch action {
                 case .leave where entry.outcome != .unknown:
@@ -106,6 +106,14 @@ struct RunPlan: Sendable {
             entry.key = job.request.key ?? settings.template.givenKey ?? Self.makeKey()
         }
         return entry
+    }
+
+    /// What to do for jobs: a look at each one's file, for half of them at a time.
+    private func actions(_ rows: [TransferState.Entry?], _ jobs: [FetchJob]) async -> [FetchJob.Action] {
+        let middle = jobs.count / 2
+        async let first = jobs[..<middle].indices.map { action(rows[$0], jobs[$0]) }
+        let second = jobs[middle...].indices.map { action(rows[$0], jobs[$0]) }
+        return await first + second
     }
 
     private func action(_ row: TransferState.Entry?, _ job: FetchJob) -> FetchJob.Action {

@@ -88,6 +88,14 @@ final class TransferState: Sendable {
         /// The hashes of the requests that an earlier run of this list has left unfinished, and that are not in it any
         /// more; final after the list was read.
         var leftovers: Set<Int>
+
+        /// Notes that a request belongs to this run.
+        mutating func claim(_ identity: String) {
+            guard !unclaimed.isEmpty || !leftovers.isEmpty else { return }
+            let hash = identity.hashValue
+            unclaimed.remove(hash)
+            leftovers.remove(hash)
+        }
     }
 
     /// Opens the state of a run, and makes it where it is missing.
@@ -341,9 +349,7 @@ final class TransferState: Sendable {
         var rows: [Entry?] = []
         rows.reserveCapacity(entries.count)
         for (index, entry) in entries.enumerated() {
-            let names = Self.names(of: entry, list, foldsNames)
-            let key = Database.Value.optional(entry.key)
-            if let old = entry.oldIdentity { try adopt.run([names[0], .text(old)]) }
+            if let old = entry.oldIdentity { try adopt.run([.text(entry.identity), .text(old)]) }
             var (known, hasFile, isListed): (Entry?, Bool, Bool) = (nil, false, true)
             // First, since most requests of a list that is run again were there before.
             try select.run([.text(entry.identity)]) { row in
@@ -351,6 +357,8 @@ final class TransferState: Sendable {
                 hasFile = row.text(14) != nil
                 isListed = list == nil || row.text(15) == list
             }
+            lazy var names = Self.names(of: entry, list, foldsNames)
+            lazy var key = Database.Value.optional(entry.key)
             if known == nil {
                 try insert.run(names + [key])
                 if database.lastChanges > 0 {
@@ -376,8 +384,7 @@ final class TransferState: Sendable {
                 known?.name = entry.name
                 if !isRenamed { known = nil }
             }
-            if !box.unclaimed.isEmpty { box.unclaimed.remove(entry.identity.hashValue) }
-            if !box.leftovers.isEmpty { box.leftovers.remove(entry.identity.hashValue) }
+            box.claim(entry.identity)
             rows.append(known)
         }
         try database.run("COMMIT")
