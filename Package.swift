@@ -140,7 +140,10 @@ let package = Package(
         // The runtime's hook for the global executor, and a watched thread: what Swift cannot express.
         .target(name: "SimulationShim"),
         // Thousands of clients in virtual time.
-        .target(name: "RefrainSimulation", dependencies: ["RefrainCore", "RefrainHTTP", "SimulationShim"]),
+        .target(
+            name: "RefrainSimulation",
+            dependencies: ["RefrainCore", "RefrainHTTP", "RefrainTesting", "SimulationShim"]
+        ),
         // Queues, and the state of a list of requests.
         .systemLibrary(
             name: "CSQLite",

@@ -16,6 +16,8 @@ extension Storm {
         public let clocks: RetryClocks
         /// The random numbers of all clients.
         public let random: RandomSource
+        /// Where the pacers of all clients keep one limit together; ``pacer(_:profile:)`` does.
+        public let quota: InMemoryQuotaStore
         /// The transport to the simulated server.
         public let server: any HTTPLoader
         /// A GET request to the simulated server.
@@ -26,10 +28,26 @@ extension Storm {
             Retry.Budgets(all: .standard(clock: clocks.timer, random: random))
         }
 
-        /// A pacer on the simulation's clock, for this client alone; put it after the retry stage.
+        /// Makes a pacer on the simulation's clock; put it after the retry stage, or into a session.
         ///
-        /// Each call makes a new one: keep it outside of the call.
-        public var pacer: Pacer { Pacer(clocks: clocks) }
+        /// ```swift
+        /// let limits = Pacer.Limits.perMinute(requests: 500)
+        /// let storm = try Storm(clients: 50, load: .perSecond(10), server: .modelAPI(limits))
+        /// let report = try await storm.run { client in
+        ///     let retry = Retry(
+        ///         .modelAPI(.openAI), budgets: client.budgets, clocks: client.clocks, random: client.random
+        ///     )
+        ///     return .chain(retry --> client.pacer(limits, profile: .openAI) --> client.server)
+        /// }
+        /// ```
+        ///
+        /// - Parameters:
+        ///   - limits: what all clients together may send; they share ``quota``. Defaults to nothing: each client holds
+        ///     back after refusals that name a time.
+        ///   - profile: what the fields of answers mean. Defaults to nil: what HTTP says.
+        public func pacer(_ limits: Pacer.Limits = .none, profile: ServerProfile? = nil) -> Pacer {
+            Pacer(limits, profile: profile, quota: limits == .none ? nil : quota, clocks: clocks)
+        }
 
         // Cannot fail: a constant.
         static let request = HTTPRequest(

@@ -12,6 +12,8 @@ final class StormRun: EventTarget, @unchecked Sendable {
     private let loop = SimulationLoop()
     private let sleepers: VirtualSleepers
     private let clocks: RetryClocks
+    /// Where all clients keep the limits of their pacers together.
+    private let quota: InMemoryQuotaStore
     private var recorder: Recorder
     private var chance: Chance
     /// The random source of all clients; on one thread the order of draws is reproducible.
@@ -41,6 +43,7 @@ final class StormRun: EventTarget, @unchecked Sendable {
         clocks = RetryClocks(monotonic: AnyClock(VirtualClock(sleepers: sleepers))) {
             Self.wallStart.advanced(by: .nanoseconds(loop.now))
         }
+        quota = InMemoryQuotaStore(members: storm.clients, clocks: clocks)
         recorder = Recorder(storm, groups: groups.count)
         chance = Chance(seed: Chance.seed(storm.seed, part: 1))
         random = RandomSource(seed: Chance.seed(storm.seed, part: 3))
@@ -111,7 +114,7 @@ final class StormRun: EventTarget, @unchecked Sendable {
         } catch {
             stop(error)
         }
-        recorder.close()
+        recorder.close(quotaUsed: services.compactMap(\.quotaUsed).first)
         loop.endTime()
         drain()
         loop.removeAll()
@@ -152,6 +155,7 @@ final class StormRun: EventTarget, @unchecked Sendable {
             service.noteSend = { [unowned self] group in
                 self.recorder.noteSend(at: self.loop.now, tier: tier, group: group)
             }
+            service.noteRefusal = { [unowned self] in self.recorder.noteRefusal() }
             services.append(service)
             next = server.backend?.server
         }
@@ -168,7 +172,7 @@ final class StormRun: EventTarget, @unchecked Sendable {
     /// The answer of a server that called another one.
     private static func gatewayOutcome(_ outcome: SimulatedOutcome) -> SimulatedOutcome {
         switch outcome {
-        case .status(let status, _) where status < 400: .status(200)
+        case .status(let status, _, _) where status < 400: .status(200)
         case .failure(.timedOut), .failure(.deadlineExceeded): .status(504)
         default: .status(502)
         }
@@ -179,6 +183,7 @@ final class StormRun: EventTarget, @unchecked Sendable {
             index: index,
             clocks: clocks,
             random: random,
+            quota: quota,
             server: SimulatedLoader(service: service, group: group),
             request: Storm.Client.request
         )

@@ -35,7 +35,9 @@ struct ImportTests {
         ],
         "RefrainTesting": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
         "SimulationShim": [],
-        "RefrainSimulation": ["RefrainCore", "RefrainHTTP", "SimulationShim", "FoundationEssentials"],
+        "RefrainSimulation": [
+            "RefrainCore", "RefrainHTTP", "RefrainTesting", "SimulationShim", "FoundationEssentials",
+        ],
         "RefrainQueue": [
             "RefrainCore", "RefrainHTTP", "RefrainSession", "CSQLite", "CLibcrypto", "CLibpq", "Dispatch",
             "FoundationEssentials",

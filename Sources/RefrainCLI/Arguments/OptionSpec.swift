@@ -112,6 +112,7 @@ enum OptionName: String, Sendable, Hashable {
     case `continue`
     case cookie
     case cookieJar = "cookie-jar"
+    case cost
     case costEstimate = "cost-estimate"
     case costField = "cost-field"
     case createDirs = "create-dirs"

@@ -55,8 +55,8 @@ struct SimulateCommand {
             showProgress("\(policy.name), \(clients) clients, seed \(settings.seed + offset) …")
             var storm = try settings.storm(clients: clients)
             storm.seed = UInt64(settings.seed) &+ UInt64(offset)
-            let make = policy.make
-            var report = try await storm.run { make($0) }
+            let (make, sending) = (policy.make, settings.sending)
+            var report = try await storm.run { make($0, sending.loader(of: $0)) }
             report.name = policy.name
             reports.append(report)
         }
@@ -68,8 +68,10 @@ struct SimulateCommand {
         for clients in settings.fleet {
             for policy in settings.policies {
                 showProgress("\(policy.name), \(clients) clients: looking for the trigger …")
-                let make = policy.make
-                let factor = try await settings.storm(clients: clients).smallestFatalTrigger { make($0) }
+                let (make, sending) = (policy.make, settings.sending)
+                let factor = try await settings.storm(clients: clients).smallestFatalTrigger {
+                    make($0, sending.loader(of: $0))
+                }
                 showProgress("")
                 let length = factor.map { "a trigger \(Decimals.text($0, places: 2)) times as long is not survived" }
                 try say("\(policy.name), \(clients) clients: \(length ?? "a trigger four times as long is survived")")

@@ -22,6 +22,17 @@ extension CommandSpec {
                             + "after the other. Default: 1000."
                     ),
                     OptionSpec(.load, .required("N"), "The calls per second of all clients together. Default: 40."),
+                    OptionSpec(
+                        .pace,
+                        .required("LIMITS"),
+                        "What all clients together send at most: 50/s, 500/m, or 500/m,200000t/m with tokens. Retries "
+                            + "count. Default: no limit."
+                    ),
+                    OptionSpec(
+                        .cost,
+                        .required("N"),
+                        "The tokens that each request takes of a model API's limit and of --pace."
+                    ),
                     OptionSpec(.timeout, .required("D"), "The time that a client waits for an answer. Default: 3s."),
                 ]
             ),
@@ -81,8 +92,8 @@ extension CommandSpec {
             "The clients are the very objects that production runs, on a virtual clock and one thread: the same seed gives "
                 + "the same output. Sends a call is what retries multiply the load by; back after is the time from the "
                 + "trigger's end until calls succeed as before.",
-            "A storm's file has the members title, clients or fleet, load or callers and pause, server, backend, "
-                + "backend_policy, trigger, duration, timeout, seed, seeds and policies. A policy is a name or an object of "
+            "A storm's file has the members title, clients or fleet, load or callers and pause, pace, cost, server, "
+                + "backend, backend_policy, trigger, duration, timeout, seed, seeds and policies. A policy is a name or an object of "
                 + "name, criteria (recommended or alamofire), schedule, overload_schedule, jitter, attempts and budget "
                 + "(standard, fleet, per-process, none, window:RATIO:PER_SECOND or tokens:CAPACITY:COST[:REFUND]).",
         ],
@@ -91,6 +102,10 @@ extension CommandSpec {
             (
                 "refrain simulate --policy recommended --policy aws2026 --fleet 1,10,100,1000",
                 "the same load, split over more and more processes"
+            ),
+            (
+                "refrain simulate --server model-api:600/m --pace 600/m --load 12 --trigger none",
+                "clients that keep the limits of a model API"
             ),
             (
                 "refrain simulate --server queue:10:50ms --load 150 --trigger outage:30s:60s --html storm.html",

@@ -5,7 +5,8 @@ internal import RefrainSimulation
 /// A policy whose clients a simulation runs.
 struct SimulatedPolicy: Sendable {
     let name: String
-    let make: @Sendable (Storm.Client) -> Storm.Caller
+    /// Makes a client that sends by a loader: its server, or a stage in front of it.
+    let make: @Sendable (Storm.Client, any HTTPLoader) -> Storm.Caller
 
     /// The policies that have a name.
     enum Name: String, Sendable, CaseIterable {
@@ -27,15 +28,13 @@ struct SimulatedPolicy: Sendable {
     init(_ name: String, _ policy: RetryPolicy, budget: @escaping Budget) {
         // Boxed once, and not for each client.
         let strategy: any RetryStrategy = policy
-        self.init(name) { client in
+        self.init(name) { client, loader in
             let budgets = budget(client.clocks.timer, client.random).map(Retry.Budgets.init(all:))
-            return .chain(
-                Retry(strategy, budgets: budgets, clocks: client.clocks, random: client.random) --> client.server
-            )
+            return .chain(Retry(strategy, budgets: budgets, clocks: client.clocks, random: client.random) --> loader)
         }
     }
 
-    private init(_ name: String, make: @escaping @Sendable (Storm.Client) -> Storm.Caller) {
+    private init(_ name: String, make: @escaping @Sendable (Storm.Client, any HTTPLoader) -> Storm.Caller) {
         // It comes from a file, and goes into tables and pictures.
         self.name = Sanitized.line(name)
         self.make = make
@@ -50,7 +49,7 @@ struct SimulatedPolicy: Sendable {
         case .recommended: return policy(recommended) { .standard(clock: $0, random: $1) }
         case .perProcess: return policy(recommended) { clock, _ in RetryBudget(clock: clock) }
         case .fleet: return policy(recommended) { .fleet(clock: $0, random: $1) }
-        case .none: return SimulatedPolicy(name.rawValue) { .chain($0.server) }
+        case .none: return SimulatedPolicy(name.rawValue) { _, loader in .chain(loader) }
         case .immediate: return policy(recommended.with(schedule: .immediately(maxAttempts: 3))) { _, _ in nil }
         case .alamofire: return policy(RetryPolicy()) { _, _ in nil }
         case .curl:
@@ -67,7 +66,7 @@ struct SimulatedPolicy: Sendable {
                 .tokens(capacity: 500, costs: costs, refund: 1)
             }
         case .grpc:
-            return SimulatedPolicy(name.rawValue) { client in
+            return SimulatedPolicy(name.rawValue) { client, loader in
                 // The throttle keeps the count; a budget would keep a second one.
                 let retry = Retry(
                     GRPCThrottle(random: client.random),
@@ -75,9 +74,29 @@ struct SimulatedPolicy: Sendable {
                     clocks: client.clocks,
                     random: client.random
                 )
-                return .chain(retry --> client.server)
+                return .chain(retry --> loader)
             }
         }
+    }
+}
+
+/// What stands in front of the server in each client: `--pace` and `--cost`.
+struct SimulatedSending: Sendable {
+    /// What all clients together may send; nil: no pacer.
+    var pace: Pacer.Limits?
+    /// The tokens that a request takes.
+    var cost = 0.0
+
+    func loader(of client: Storm.Client) -> any HTTPLoader {
+        var loader = client.server
+        if let pace { loader = client.pacer(pace) --> loader }
+        guard cost > 0 else { return loader }
+        let setsCost = ModifyRequest(clocks: client.clocks) { [cost] request in
+            var request = request
+            request.cost = cost
+            return request
+        }
+        return setsCost --> loader
     }
 }
 

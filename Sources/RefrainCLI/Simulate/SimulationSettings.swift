@@ -7,6 +7,7 @@ struct SimulationSettings: Sendable {
     var title = "A service that collapses"
     var policies: [SimulatedPolicy] = []
     var fleet = [1000]
+    var sending = SimulatedSending()
     var load = Storm.Load.perSecond(40)
     var server = Storm.Server.collapse()
     var backend: Storm.Server?
@@ -33,6 +34,13 @@ struct SimulationSettings: Sendable {
             }
             load = .perSecond(rate)
         }
+        if let text = arguments.last(.pace) { sending.pace = try PaceText.parse(text, option: "--pace") }
+        if let text = arguments.last(.cost) {
+            guard let cost = ASCIINumber.decimal(text) else {
+                throw UsageError.badValue(text, of: "--cost", "is not a number of tokens, such as 1200")
+            }
+            sending.cost = cost
+        }
         if let text = arguments.last(.server) { server = try StormText.server(text, location: "--server") }
         if let text = arguments.last(.backend) { backend = try StormText.server(text, location: "--backend") }
         if let text = arguments.last(.backendPolicy) {
@@ -50,7 +58,7 @@ struct SimulationSettings: Sendable {
         var server = server
         if let backend {
             let make = backendPolicy.make
-            server = server.calling(backend) { make($0) }
+            server = server.calling(backend) { make($0, $0.server) }
         }
         return try Storm(
             clients: clients,

@@ -74,6 +74,8 @@ struct StormFile {
             case "load": settings.load = .perSecond(try number(member))
             case "callers": closed.callers = try count(member, in: 1...1_000_000)
             case "pause": closed.pause = try time(member)
+            case "pace": settings.sending.pace = try PaceText.parse(try text(member), option: location(member))
+            case "cost": settings.sending.cost = try number(member)
             case "server": settings.server = try StormText.server(try text(member), location: location(member))
             case "backend": settings.backend = try StormText.server(try text(member), location: location(member))
             case "backend_policy": settings.backendPolicy = try policy(member.value, name: member.name)
@@ -89,8 +91,8 @@ struct StormFile {
                 throw unknown(
                     member,
                     among: [
-                        "title", "fleet", "clients", "load", "callers", "pause", "server", "backend", "backend_policy",
-                        "trigger", "duration", "timeout", "seed", "seeds", "policies",
+                        "title", "fleet", "clients", "load", "callers", "pause", "pace", "cost", "server", "backend",
+                        "backend_policy", "trigger", "duration", "timeout", "seed", "seeds", "policies",
                     ]
                 )
             }

@@ -62,6 +62,7 @@ enum StormText {
         "collapse": "collapse[:LATENCY[:PER_REQUEST]]",
         "queue": "queue:WORKERS:SERVICE_TIME[:BUFFER]",
         "limit": "limit:PER_SECOND[:BURST[:none|retry-after|rate-limit]]",
+        "model-api": "model-api:LIMITS[:LATENCY]",
         "capacity": "capacity:PER_SECOND:AT=SHARE[,AT=SHARE…]",
         "script": "script:LENGTH=LATENCY[/FAILURE_RATE[/STATUS]][,…]",
     ]
@@ -111,6 +112,9 @@ enum StormText {
             let burst = try parts.count("burst", default: 10)
             let hints: Storm.Server.RateLimitHints = try parts.choice("hint", default: .retryAfter)
             server = .rateLimited(perSecond: rate, burst: burst, hints: hints)
+        case "model-api":
+            let limits = try PaceText.parse(try parts.next("limits"), option: location)
+            server = .modelAPI(limits, latency: try parts.time("latency", default: .milliseconds(500)))
         case "capacity":
             let rate = try parts.number("rate")
             server = .capacity(perSecond: rate, steps: try steps(try parts.next("steps"), parts))

@@ -27,10 +27,18 @@ public struct QuotaGrant: Hashable, Sendable {
     /// How many processes have asked lately, this one included.
     public var members: Int
 
-    /// How far ahead of now a store gives permits out: 125 ms.
+    /// How far ahead of now a store gives permits out at the minimum: 125 ms.
     ///
     /// What is due later is not granted yet.
     public static let horizon = Duration.milliseconds(125)
+
+    /// Returns how far ahead of now a store gives permits out.
+    ///
+    /// It is ``horizon``, or the time of two such bookings where that is more, so that of a low rate nothing is lost
+    /// between them.
+    public static func horizon(wanted: Double, rate: Double) -> Duration {
+        max(horizon, .delay(seconds: 2 * wanted / rate))
+    }
 
     /// Makes a grant.
     public init(permits: Double, start: Duration, members: Int) {
@@ -60,11 +68,12 @@ public struct InMemoryQuotaStore: QuotaStore {
         let now = clocks.now
         return ends.withLock { ends in
             let start = max(now, ends[key] ?? now, now.addingSaturated(hold))
-            let isNear = start - now < QuotaGrant.horizon && wanted > 0
+            let horizon = QuotaGrant.horizon(wanted: wanted, rate: rate)
+            let isNear = start - now < horizon && wanted > 0
             ends[key] = isNear ? start + .delay(seconds: wanted / rate) : start
             return QuotaGrant(
                 permits: isNear ? wanted : 0,
-                start: isNear ? start - now : start - now - QuotaGrant.horizon,
+                start: isNear ? start - now : start - now - horizon,
                 members: members
             )
         }

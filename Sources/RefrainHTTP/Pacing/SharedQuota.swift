@@ -29,6 +29,8 @@ final class SharedQuota: Sendable {
         var left = 0.0
         /// The processes that share the limit; nil: the store was not reached yet.
         var members: Int?
+        /// Where this process is in a sequence that fills 0 ..< 1 evenly; nil: it was not told to wait yet.
+        var spread: Double?
         /// When the store is asked again after a failure.
         var askAgain = Duration.zero
     }
@@ -80,15 +82,27 @@ final class SharedQuota: Sendable {
                 if grant.permits > 0 { (state.next, state.left) = (now + grant.start, grant.permits + state.left) }
             }
             guard grant.permits > 0 else {
-                // All that wait are told the same time: half of a round lets each have its turn without many asks.
+                // All that wait are told the same time. They ask twice in a round, and not together: most would be
+                // refused again, and the permits of the time between would be lost.
                 let round = Duration.delay(seconds: amount * Double(max(1, grant.members)) / rate)
-                return .later(max(grant.start, round / 2, .milliseconds(1)))
+                return .later(max(grant.start, round * nextSpread(now), .milliseconds(1)))
             }
             return .due(spend(amount, now: now) ?? now + grant.start)
         } catch {
             guard let members else { return .unreachable(error) }
             state.withLock { $0.askAgain = now + Self.pause }
             return .due(spendShare(amount, of: members, now: now))
+        }
+    }
+
+    /// The next number of the sequence, the multiples of the golden ratio; it begins where the time says, which differs
+    /// between processes.
+    private func nextSpread(_ now: Duration) -> Double {
+        state.withLock { state in
+            let bits = UInt64(bitPattern: now.delayInNanoseconds) &* 0x9e37_79b9_7f4a_7c15
+            let spread = state.spread ?? Double(bits >> 11) * 0x1p-53
+            state.spread = (spread + 0.618_033_988_749_895).truncatingRemainder(dividingBy: 1)
+            return spread
         }
     }
 

@@ -68,7 +68,7 @@ public final class PostgresQuota: QuotaStore {
                 Self.statement,
                 [
                     key, "\(wanted)", "\(1000 / rate)", "\(max(0, hold.inSeconds * 1000))",
-                    "\(QuotaGrant.horizon.inSeconds * 1000)", "\(counted)",
+                    "\(QuotaGrant.horizon(wanted: wanted, rate: rate).inSeconds * 1000)", "\(counted)",
                 ]
             )
             func number(_ column: Int) -> Double { rows.first?[column].flatMap { Double($0) } ?? 0 }

@@ -14,9 +14,11 @@ extension Storm {
         public init(_ reports: [Report]) {
             let hasNames = Set(reports.map(\.name)).count > 1
             let hasSizes = Set(reports.map(\.clients)).count > 1
+            let hasQuota = reports.contains { $0.quotaUsed != nil }
             head =
                 (hasNames ? ["policy"] : []) + (hasSizes ? ["clients"] : [])
-                + ["sends a call", "% good before", "during", "after", "back after", "p99", "waves"]
+                + ["sends a call"] + (hasQuota ? ["% refused", "% of quota"] : [])
+                + ["% good before", "during", "after", "back after", "p99", "waves"]
             var keys: [Key] = []
             var members: [Key: [Report]] = [:]
             for report in reports {
@@ -26,7 +28,8 @@ extension Storm {
             }
             rows = keys.map { key in
                 let reports = members[key] ?? []
-                return (hasNames ? [key.name] : []) + (hasSizes ? ["\(key.clients)"] : []) + Self.cells(reports)
+                let names = (hasNames ? [key.name] : []) + (hasSizes ? ["\(key.clients)"] : [])
+                return names + Self.cells(reports, hasQuota)
             }
         }
 
@@ -36,7 +39,7 @@ extension Storm {
         }
 
         /// The median over seeds, with the lowest and highest where there are several.
-        private static func cells(_ reports: [Report]) -> [String] {
+        private static func cells(_ reports: [Report], _ hasQuota: Bool) -> [String] {
             let count = reports.count
             let recovered = reports.compactMap(\.recovery).map(\.inSeconds).sorted()
             let back: String
@@ -48,8 +51,11 @@ extension Storm {
                 back = "\(Decimal.short(median)) s\(share)"
             }
             let wave = reports.compactMap(\.wave).max { $0.strength < $1.strength }
-            return [
-                spread(reports.map(\.amplification)) { Decimal.text($0) },
+            let quota = [
+                spread(reports.map(\.refusedShare)) { Decimal.percent($0) },
+                spread(reports.compactMap(\.quotaUsed)) { Decimal.percent($0) },
+            ]
+            return [spread(reports.map(\.amplification)) { Decimal.text($0) }] + (hasQuota ? quota : []) + [
                 spread(reports.compactMap(\.goodBefore)) { Decimal.percent($0) },
                 spread(reports.compactMap(\.goodDuring)) { Decimal.percent($0) },
                 spread(reports.compactMap(\.goodAfter)) { Decimal.percent($0) },
@@ -112,6 +118,8 @@ extension Storm.Report {
             ("calls", "\(calls)"),
             ("successes", "\(successes)"),
             ("sends", list(tierSends)),
+            ("refused", "\(refusals)"),
+            ("quota_used", optional(quotaUsed)),
             ("amplification", number(amplification)),
             ("good_before", optional(goodBefore)),
             ("good_during", optional(goodDuring)),

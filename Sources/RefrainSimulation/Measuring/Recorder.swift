@@ -19,6 +19,8 @@ struct Recorder {
     private var after = Share()
     private var latencies = LatencyHistogram()
     private var settledLatencies = LatencyHistogram()
+    private var refusals = 0
+    private var quotaUsed: Double?
     private var isClosed = false
 
     private struct Share {
@@ -73,6 +75,11 @@ struct Recorder {
         groups[group].sends += 1
     }
 
+    mutating func noteRefusal() {
+        guard !isClosed else { return }
+        refusals += 1
+    }
+
     mutating func noteEnd(at time: Int64, begun: Int64, isSuccess: Bool, group: Int) {
         guard !isClosed else { return }
         let index = index(time)
@@ -104,7 +111,10 @@ struct Recorder {
     }
 
     /// Ends the counting; only cancelled calls end after this.
-    mutating func close() { isClosed = true }
+    mutating func close(quotaUsed: Double?) {
+        isClosed = true
+        self.quotaUsed = quotaUsed
+    }
 
     func report(_ names: [String], speed: Double) -> Storm.Report {
         var series = series
@@ -123,6 +133,8 @@ struct Recorder {
             calls: groups.reduce(0) { $0 + $1.calls },
             successes: groups.reduce(0) { $0 + $1.successes },
             tierSends: tierSends,
+            refusals: refusals,
+            quotaUsed: quotaUsed,
             goodBefore: before.value,
             goodDuring: hasTrigger ? during.value : nil,
             goodAfter: hasTrigger ? after.value : nil,

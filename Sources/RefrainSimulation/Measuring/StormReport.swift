@@ -22,6 +22,12 @@ extension Storm {
         public let successes: Int
         /// The requests that were sent to each tier of servers, the one that clients call first.
         public let tierSends: [Int]
+        /// The requests that servers refused for their load, with 429, 503 or 529.
+        public let refusals: Int
+        /// The share of the server's quota that was used, of all that it allowed; nil where it has none.
+        ///
+        /// Of several limits it is that of the one that was used most.
+        public let quotaUsed: Double?
         /// The share of good calls among those that ended before the trigger; nil where none did.
         public let goodBefore: Double?
         /// The share of good calls among those that ended while the trigger lasted; nil where none did.
@@ -47,6 +53,11 @@ extension Storm {
 
         /// The requests that clients sent for each call.
         public var amplification: Double { calls > 0 ? Double(tierSends.first ?? 0) / Double(calls) : 0 }
+        /// The share of the requests that servers refused for their load.
+        public var refusedShare: Double {
+            let sends = tierSends.reduce(0, +)
+            return sends > 0 ? Double(refusals) / Double(sends) : 0
+        }
         /// The share of calls that succeeded.
         public var goodShare: Double { calls > 0 ? Double(successes) / Double(calls) : 0 }
         /// Whether the service recovered from the trigger.

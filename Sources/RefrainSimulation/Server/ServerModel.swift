@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 internal import RefrainHTTP
+internal import RefrainTesting
 
 /// One request on its way: its place in the service's table.
 struct ExchangeID: Hashable {
@@ -10,11 +11,11 @@ struct ExchangeID: Hashable {
 
 /// The outcome of a request, as the client sees it.
 enum SimulatedOutcome {
-    case status(Int, headers: HTTPHeaders = [:])
+    case status(Int, headers: HTTPHeaders = [:], body: HTTPBody? = nil)
     case failure(HTTPError.Code)
 
     var isSuccess: Bool {
-        if case .status(let status, _) = self { return status < 400 }
+        if case .status(let status, _, _) = self { return status < 400 }
         return false
     }
 }
@@ -22,9 +23,15 @@ enum SimulatedOutcome {
 /// How a server treats the requests that reach it: when each is answered, and with what.
 protocol ServerModel: EventTarget {
     /// A request arrives; the model answers it at once or by an event.
-    func arrive(_ id: ExchangeID)
+    func arrive(_ id: ExchangeID, _ request: HTTPRequest)
     /// The client has left: its timeout passed, or its task was cancelled.
     func leave(_ id: ExchangeID)
+    /// The share of the server's quota that is used, of all that it has allowed up to now; nil: it has none.
+    var quotaUsed: Double? { get }
+}
+
+extension ServerModel {
+    var quotaUsed: Double? { nil }
 }
 
 /// The environment of a model.
@@ -83,7 +90,7 @@ final class ScriptModel: ServerModel {
         answers = DelayedAnswers(context)
     }
 
-    func arrive(_ id: ExchangeID) {
+    func arrive(_ id: ExchangeID, _: HTTPRequest) {
         var left = context.seconds
         var phase = phases.last
         for candidate in phases {
@@ -122,7 +129,7 @@ final class CollapseModel: ServerModel {
         target = context.loop.add(self)
     }
 
-    func arrive(_ id: ExchangeID) {
+    func arrive(_ id: ExchangeID, _: HTTPRequest) {
         let seconds = (latency + latencyPerRequest * Double(working.count)) * context.slowness()
         let slot = working.insert(id)
         if dropsAbandoned { slots[id] = slot }
@@ -177,7 +184,7 @@ final class QueueModel: ServerModel {
         target = context.loop.add(self)
     }
 
-    func arrive(_ id: ExchangeID) {
+    func arrive(_ id: ExchangeID, _: HTTPRequest) {
         if busy < workers {
             serve(id)
         } else if queue.count - first < buffer {
@@ -232,6 +239,7 @@ final class TokenModel: ServerModel {
     private let hints: Storm.Server.RateLimitHints
     private var tokens: Double
     private var updated: Double = 0
+    private var served = 0.0
 
     init(
         _ context: ServerContext,
@@ -249,12 +257,13 @@ final class TokenModel: ServerModel {
         answers = DelayedAnswers(context)
     }
 
-    func arrive(_ id: ExchangeID) {
+    func arrive(_ id: ExchangeID, _: HTTPRequest) {
         let now = context.seconds
         tokens = min(burst, tokens + (now - updated) * rate)
         updated = now
         if tokens >= 1 {
             tokens -= 1
+            served += 1
             return answers.answer(id, after: latency * context.slowness(), with: .status(200))
         }
         // Fields count in whole seconds.
@@ -272,4 +281,46 @@ final class TokenModel: ServerModel {
 
     func leave(_ id: ExchangeID) {}
     func handle(_ value: Int, serial: UInt32) {}
+
+    var quotaUsed: Double? { served / (burst + context.seconds * rate) }
+}
+
+/// A model API: limits of requests and tokens, with fields that tell them.
+final class ModelAPIModel: ServerModel {
+    private let context: ServerContext
+    private let answers: DelayedAnswers
+    private let latency: Double
+    private var quota: ModelQuota
+
+    init(_ context: ServerContext, limits: Pacer.Limits, latency: Double) {
+        self.context = context
+        self.latency = latency
+        quota = ModelQuota(
+            requests: limits.requests,
+            tokens: limits.cost,
+            window: limits.interval.inSeconds,
+            now: context.seconds
+        )
+        answers = DelayedAnswers(context)
+    }
+
+    func arrive(_ id: ExchangeID, _ request: HTTPRequest) {
+        var tokens = request.cost > 0 ? min(request.cost, 1e15) : 0
+        if tokens == 0 {
+            let counted = ChatRequest.tokens(of: request.body.bytesInMemory ?? [])
+            tokens = Double(counted.prompt + counted.completion)
+        }
+        let (isTaken, fields) = quota.take(tokens: tokens, now: context.seconds)
+        var headers = HTTPHeaders()
+        for (name, value) in fields { headers.add(name, value) }
+        guard isTaken else { return answers.answer(id, after: 0.005, with: .status(429, headers: headers)) }
+        let body = HTTPBody.text("{\"usage\":{\"total_tokens\":\(Int(tokens))}}")
+        let seconds = latency * context.slowness()
+        answers.answer(id, after: seconds, with: .status(200, headers: headers, body: body))
+    }
+
+    func leave(_ id: ExchangeID) {}
+    func handle(_ value: Int, serial: UInt32) {}
+
+    var quotaUsed: Double? { quota.used(at: context.seconds) }
 }

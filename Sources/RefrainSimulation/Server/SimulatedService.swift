@@ -31,6 +31,8 @@ final class SimulatedService: EventTarget, @unchecked Sendable {
     var trigger: TriggerState
     /// Told of each request that is sent to this tier, and of the group of its client.
     var noteSend: (_ group: Int) -> Void = { _ in }
+    /// Told of each request that this tier has refused for its load.
+    var noteRefusal: () -> Void = {}
 
     init(_ server: Storm.Server, trigger: Storm.Trigger, timeout: Duration, seed: UInt64, on loop: SimulationLoop) {
         self.loop = loop
@@ -48,6 +50,7 @@ final class SimulatedService: EventTarget, @unchecked Sendable {
 
     /// The requests that wait for an answer.
     var inFlight: Int { exchanges.count }
+    var quotaUsed: Double? { model.quotaUsed }
 
     func load(_ request: HTTPRequest, group: Int) async -> HTTPResult {
         guard loop.isCurrent else {
@@ -64,7 +67,7 @@ final class SimulatedService: EventTarget, @unchecked Sendable {
                 let sent = ExchangeID(index: slot.index, serial: slot.serial)
                 id = sent
                 noteSend(group)
-                send(sent, limit: limit)
+                send(sent, request, limit: limit)
             }
         } onCancel: {
             guard loop.isCurrent else { return loop.fail(.leftSimulation) }
@@ -72,13 +75,14 @@ final class SimulatedService: EventTarget, @unchecked Sendable {
             end(id, .failure(.cancelled))
         }
         switch outcome {
-        case .status(let status, let headers):
+        case .status(let status, let headers, let body):
+            if [429, 503, 529].contains(status) { noteRefusal() }
             let facts = HTTPResponse.Exchange(bytesSent: 100)
             let response = HTTPResponse(
                 request: request,
                 status: HTTPStatus(rawValue: status),
                 headers: headers,
-                body: Self.body,
+                body: body ?? Self.body,
                 exchange: facts
             )
             return .success(response)
@@ -87,11 +91,11 @@ final class SimulatedService: EventTarget, @unchecked Sendable {
         }
     }
 
-    private func send(_ id: ExchangeID, limit: Duration) {
+    private func send(_ id: ExchangeID, _ request: HTTPRequest, limit: Duration) {
         let due = loop.now + limit.delayInNanoseconds
         loop.schedule(at: due, target: target, value: id.index, serial: id.serial)
         switch trigger.fate(at: context.seconds, &chance) {
-        case nil: return model.arrive(id)
+        case nil: return model.arrive(id, request)
         case .unavailable: answers.answer(id, after: 0.01, with: .status(503))
         case .refused: answers.answer(id, after: 0.001, with: .failure(.cannotConnectToHost))
         case .silence: break

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
+public import RefrainHTTP
 
 extension Storm {
     /// The server that a storm's calls reach: the time of a request, and the handling of excess requests.
@@ -8,6 +9,7 @@ extension Storm {
             case collapse(latency: Double, perRequest: Double, dropsAbandoned: Bool)
             case queue(workers: Int, serviceTime: Double, buffer: Int, dropsAbandoned: Bool)
             case rateLimited(perSecond: Double, burst: Double, latency: Double, RateLimitHints)
+            case modelAPI(Pacer.Limits, latency: Double)
             case capacity(perSecond: Double, buffer: Int, [CapacityStep])
             case script([Phase])
         }
@@ -124,6 +126,20 @@ extension Storm {
             return Server(kind: .rateLimited(perSecond: perSecond, burst: Double(burst), latency: seconds, hints))
         }
 
+        /// A model API that allows requests and tokens in a span of time, and answers what is beyond with 429.
+        ///
+        /// Its answers have the fields that OpenAI's have: `x-ratelimit-…` for requests and tokens, and on a refusal
+        /// `retry-after-ms` and `Retry-After`. The limits are enforced in short spans, a twentieth at a time.
+        ///
+        /// - Parameters:
+        ///   - limits: the requests and the tokens that are allowed. A request takes its `cost` in tokens; where that
+        ///     is 0, what its body of JSON says: a quarter of its length, and between a half and all of `max_tokens`.
+        ///   - latency: the time of an answer.
+        public static func modelAPI(_ limits: Pacer.Limits, latency: Duration = .milliseconds(500)) -> Server {
+            let seconds = latency.inSeconds
+            return Server(kind: .modelAPI(limits, latency: seconds))
+        }
+
         /// A server that serves `perSecond` requests one by one, with a capacity that drops and recovers.
         ///
         /// - Parameters:
@@ -176,6 +192,17 @@ extension Storm.Server {
         case .rateLimited(let perSecond, let burst, let latency, _):
             try positive("perSecond", perSecond)
             try positive("burst", burst)
+            try positive("latency", latency)
+        case .modelAPI(let limits, let latency):
+            guard limits.requests != nil || limits.cost != nil else {
+                throw InvalidArgument("limits", is: "none", expected: "one limit or more")
+            }
+            for limit in [limits.requests, limits.cost].compactMap(\.self) where !(1...1e12).contains(limit) {
+                throw InvalidArgument("limit", is: limit, expected: "a number from 1 to 1000000000000")
+            }
+            guard limits.interval <= .seconds(86_400) else {
+                throw InvalidArgument("interval", is: limits.interval, expected: "a duration up to a day")
+            }
             try positive("latency", latency)
         case .capacity(let perSecond, let buffer, let steps):
             try positive("perSecond", perSecond)
@@ -231,6 +258,8 @@ extension Storm.Server {
             )
         case .rateLimited(let perSecond, let burst, let latency, let hints):
             return TokenModel(context, rate: perSecond, burst: burst, latency: latency, hints: hints)
+        case .modelAPI(let limits, let latency):
+            return ModelAPIModel(context, limits: limits, latency: latency)
         case .capacity(let perSecond, let buffer, let steps):
             return QueueModel(
                 context,

@@ -11,7 +11,7 @@ final class ServerState: Sendable {
         var instants: [String: Double] = [:]
         var digests: [String: String] = [:]
         var executions: [String: Execution] = [:]
-        var buckets: [String: TokenBucket] = [:]
+        var quotas: [String: ModelQuota] = [:]
         var others: [FaultServer.Mode: FaultServer] = [:]
         var isStopped = false
     }
@@ -72,31 +72,15 @@ final class ServerState: Sendable {
         return (increment("\(name) window \(window)"), max(0, (window + 1) * length - age))
     }
 
-    /// Takes from several buckets, or from none of them.
-    ///
-    /// - Returns: the seconds until all of it can be taken, zero where it was; and for each bucket what is left, with
-    ///   the seconds until it is full.
+    /// Takes a request and its tokens of a quota, which is made at the first call for its name.
     func take(
-        _ name: String,
-        _ draws: [TokenBucket.Draw]
-    ) -> (wait: Double, buckets: [(left: Double, untilFull: Double)]) {
+        tokens: Double,
+        of name: String,
+        _ make: (_ now: Double) -> ModelQuota
+    ) -> (isTaken: Bool, fields: [(String, String)]) {
         let now = elapsed
         return state.withLock { state in
-            var wait = 0.0
-            var buckets = draws.map { draw in
-                var bucket = state.buckets[name + draw.name] ?? TokenBucket(left: draw.capacity, time: now)
-                bucket.refill(draw, at: now)
-                wait = max(wait, (draw.amount - bucket.left) / draw.perSecond)
-                return bucket
-            }
-            for (index, draw) in draws.enumerated() {
-                if wait <= 0 { buckets[index].left -= draw.amount }
-                state.buckets[name + draw.name] = buckets[index]
-            }
-            let states = zip(buckets, draws).map {
-                (left: $0.left, untilFull: max(0, ($1.limit / 20 - $0.left) / $1.perSecond))
-            }
-            return (max(0, wait), states)
+            state.quotas[name, default: make(now)].take(tokens: tokens, now: now)
         }
     }
 
@@ -134,7 +118,7 @@ final class ServerState: Sendable {
             state.counters.removeAll()
             state.instants.removeAll()
             state.executions.removeAll()
-            state.buckets.removeAll()
+            state.quotas.removeAll()
         }
         log.clear()
     }

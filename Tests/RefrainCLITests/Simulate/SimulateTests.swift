@@ -30,6 +30,9 @@ struct SimulateTests {
             (["--trigger", "outage:1s:1s:odd"], "unknown failure \"odd\"; it is one of unavailable, refused, silence"),
             (["--trigger", "spike:2:200s:5s"], "trigger is 200.0 seconds"),
             (["--trigger", "spike:x:2s:5s"], "\"x\" where its factor is expected"),
+            (["--server", "model-api:5x"], "\"5x\" is not a pace"),
+            (["--server", "model-api:0.5/m"], "limit is 0.5, but must be a number from 1 to 1000000000000"),
+            (["--cost", "x"], "--cost: \"x\" is not a number of tokens, such as 1200"),
             (["--seeds", "0"], "--seeds"),
             (["word"], "\"word\" is not expected here"),
         ]
@@ -45,6 +48,7 @@ struct SimulateTests {
             ["--server", "collapse"], ["--server", "collapse:500ms"], ["--server", "queue:4:20ms:10"],
             ["--server", "limit:30:5:rate-limit"], ["--server", "capacity:50:10s=1,20s=0.2"],
             ["--server", "script:10s=20ms,10s=1s/0.5/500,1s=20ms"], ["--backend", "queue:4:20ms"],
+            ["--server", "model-api:500/m,200000t/m:1s", "--pace", "500/m,200000t/m", "--cost", "400"],
             ["--trigger", "none"], ["--trigger", "slowdown:3:10s:5s"], ["--trigger", "loss:0.1:10s:5s"],
             ["--trigger", "deploy:4:5s:10s"], ["--trigger", "cache:10:500:10s"],
             ["--trigger", "outage:10s:5s:refused+spike:2:10s:5s"],
@@ -101,7 +105,25 @@ struct SimulateTests {
         #expect(one.status == 0 && !one.text.isEmpty)
         #expect(one.text == other.text)
         let both = try await Executable.run(["simulate", "--storm", file.path])
-        #expect(both.text.contains("mine, 20 clients"))
+        #expect(both.text.contains("mine, 20 clients") && !both.text.contains("% refused"))
+    }
+
+    @Test("R38: clients that keep the pace of a model API are not refused, by a file and by options")
+    func pace() async throws {
+        let file = try ScratchFile(
+            """
+            {"clients": 20, "load": 9.6, "server": "model-api:600/m,240000t/m", "pace": "600/m,240000t/m",
+             "cost": 500, "trigger": "none", "policies": ["recommended"]}
+            """
+        )
+        defer { file.remove() }
+        let words = ["simulate", "--fleet", "20", "--load", "9.6", "--server", "model-api:600/m,240000t/m"]
+        let rest = ["--cost", "500", "--trigger", "none", "--policy", "recommended"]
+        let one = try await Executable.run(["simulate", "--json", "--storm", file.path])
+        let other = try await Executable.run(words + ["--pace", "600/m,240000t/m", "--json"] + rest)
+        #expect(one.text == other.text && one.text.contains("\"refused\":0,\"quota_used\":0.9"), "\(one.errors)")
+        let bare = try await Executable.run(words + rest)
+        #expect(bare.text.contains("% refused  % of quota"), "\(bare.text)")
     }
 
     private static func text(_ file: ScratchFile) throws -> String {

@@ -20,32 +20,15 @@ extension Route {
             return [.respond(failure(529, "overloaded_error", "Overloaded."))]
         }
         let window = try call.number("window", 60, in: 0.001...86_400)
-        let maximum = max(1, ChatRequest.number("max_tokens", in: call.request.body) ?? 100)
-        let prompt = max(1, call.request.body.count / 4)
-        // Between half of what is allowed and all of it, the same for the same request.
-        let share = SplitMix.unit(
-            seed: UInt64(call.request.body.count),
-            index: call.request.body.reduce(0) { $0 &+ Int($1) }
-        )
-        let completion = max(1, Int(Double(maximum) * (0.5 + share / 2)))
-        let limits = [
-            ("requests", try call.integer("requests", 500, in: 1...Call.largest), 1),
-            ("tokens", try call.integer("tokens", 200_000, in: 1...Call.largest), prompt + completion),
-        ]
-        let taken = call.server.take(
-            "quota " + call.request.path,
-            limits.map { TokenBucket.Draw(name: $0.0, limit: Double($0.1), amount: Double($0.2), window: window) }
-        )
-        var headers: [(String, String)] = []
-        for ((name, limit, _), state) in zip(limits, taken.buckets) {
-            headers.append(("x-ratelimit-limit-\(name)", String(limit)))
-            headers.append(("x-ratelimit-remaining-\(name)", String(Int(max(0, state.left)))))
-            headers.append(("x-ratelimit-reset-\(name)", "\(Int((state.untilFull * 1000).rounded(.up)))ms"))
-        }
-        guard taken.wait == 0 else {
+        let requests = try call.integer("requests", 500, in: 1...Call.largest)
+        let tokens = try call.integer("tokens", 200_000, in: 1...Call.largest)
+        let (prompt, completion) = ChatRequest.tokens(of: call.request.body)
+        let (isTaken, headers) = call.server.take(
+            tokens: Double(prompt + completion),
+            of: "\(call.request.path) \(requests) \(tokens) \(window)"
+        ) { ModelQuota(requests: Double(requests), tokens: Double(tokens), window: window, now: $0) }
+        guard isTaken else {
             var refusal = failure(429, "rate_limit_exceeded", "Rate limit reached.")
-            let milliseconds = Int((taken.wait * 1000).rounded(.up))
-            headers += [("retry-after-ms", String(milliseconds)), ("Retry-After", String((milliseconds + 999) / 1000))]
             refusal.headers += headers.map { (name: $0.0, value: $0.1) }
             return [.respond(refusal)]
         }
@@ -84,8 +67,16 @@ extension Route {
 }
 
 /// What the route reads of a request's JSON: its members are found by their names.
-private enum ChatRequest {
-    static func number(_ name: String, in body: [UInt8]) -> Int? {
+package enum ChatRequest {
+    /// The tokens of the prompt, and those of an answer: between half of what is allowed and all of it, the same for
+    /// the same request.
+    package static func tokens(of body: [UInt8]) -> (prompt: Int, completion: Int) {
+        let maximum = max(1, number("max_tokens", in: body) ?? 100)
+        let share = SplitMix.unit(seed: UInt64(body.count), index: body.reduce(0) { $0 &+ Int($1) })
+        return (max(1, body.count / 4), max(1, Int(Double(maximum) * (0.5 + share / 2))))
+    }
+
+    private static func number(_ name: String, in body: [UInt8]) -> Int? {
         guard let rest = text(after: name, in: body) else { return nil }
         return Int(rest.prefix { $0.isNumber })
     }
@@ -96,29 +87,5 @@ private enum ChatRequest {
         let text = String(decoding: body, as: UTF8.self)
         guard let range = text.firstRange(of: "\"\(name)\"") else { return nil }
         return text[range.upperBound...].drop { $0 == ":" || $0.isWhitespace }
-    }
-}
-
-/// Tokens that come back evenly, up to what a second brings.
-struct TokenBucket {
-    /// What is taken from one bucket.
-    struct Draw {
-        let name: String
-        let limit: Double
-        let amount: Double
-        let window: Double
-
-        var perSecond: Double { limit / window }
-        /// As vendors do, a limit per minute is enforced in short spans: a twentieth at a time, and any one request.
-        var capacity: Double { max(limit / 20, amount) }
-    }
-
-    var left: Double
-    var time: Double
-
-    /// The tokens at a time.
-    mutating func refill(_ draw: Draw, at now: Double) {
-        left = min(max(draw.capacity, left), left + (now - time) * draw.perSecond)
-        time = now
     }
 }
