@@ -42,13 +42,13 @@ final class Fetcher: Sendable {
         self.progress = progress
         self.streams = streams
         folders = if case .folder(let root) = settings.destination { OutputFolders(root) } else { OutputFolders("") }
-        let pacer = settings.options.pace.pacer(quota)
         let budgets = settings.options.hasBudget ? Retry.Budgets { _ in CommandPolicy.budget() } : nil
         var retry = Retry(settings.options.policy, budgets: budgets)
         retry.asksStrategyAboutSuccess = settings.options.policy.condition != nil
         let places =
             settings.isAlone || settings.options.segments != nil ? nil : Places(settings.transports.concurrency)
         self.places = places
+        let pacer = settings.options.pace.pacer(quota, maximumConcurrency: places?.count)
         let sends = state.map { SendCounter($0) }
         self.sends = sends
         let held = places.map { _ in HeldRequests(settings.options.pace) }
@@ -62,6 +62,7 @@ final class Fetcher: Sendable {
             if let places { inner = places --> inner }
             inner = pacer --> inner
             if let held { inner = held --> inner }
+            if let places { inner = places.hosts --> inner }
             var attempts: any HTTPLoader = retry --> inner
             if let schemes = settings.options.schemes { attempts = schemes --> attempts }
             return redirect --> attempts

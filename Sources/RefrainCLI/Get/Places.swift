@@ -4,7 +4,8 @@ internal import Refrain
 /// The places of a list: a request has one while an attempt of it runs, and none while it waits for the next attempt.
 ///
 /// Place it inside of the stage that makes the attempts. Of several requests to a host that is down, one probes it. The
-/// others wait for the result: they go on when it is up again, and fail with the probe when that gives up.
+/// others wait for the result: they go on when it is up again, and fail with the probe when that gives up. They wait in
+/// a stage of its own, ``hosts``, which goes outside of those in which the probe waits for the end of another request.
 final class Places: HTTPMiddleware {
     /// A request of a list.
     final class Ticket: Sendable {
@@ -90,32 +91,60 @@ final class Places: HTTPMiddleware {
     /// How long requests to a host fail at once after a probe has given up.
     private static let memory = Duration.seconds(30)
 
-    init(_ count: Int) { state = Locked(State(free: count)) }
+    /// How many there are.
+    let count: Int
+
+    init(_ count: Int) {
+        self.count = count
+        state = Locked(State(free: count))
+    }
 
     func reset() async {}
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
-        guard let ticket = request[option: TicketOption.self] else { return await next.load(request) }
-        let origin = Origin(request.url)
-        let (turn, isLate) = await request.withinDeadline { await self.turn(ticket, origin) }
-        switch turn {
-        case .granted where isLate:
-            release()
-            return .failure(request.tooLate("while it waited for its turn"))
-        case .granted: break
-        case .cancelled:
-            guard !isLate else { return .failure(request.tooLate("while it waited for its turn")) }
-            return .failure(HTTPError(.cancelled, request: request, message: "cancelled before its turn", bytesSent: 0))
-        case .lost(let code, let message):
-            var error = HTTPError(code, request: request, underlyingError: HostIsDown(), bytesSent: 0)
-            error.message = message.map { "\($0); so another request to the host has found" }
+        guard let ticket = request.ticket else { return await next.load(request) }
+        let (turn, isLate) = await request.withinDeadline { await self.place(ticket) }
+        if let error = Self.error(of: turn, isLate, request) {
+            if case .granted = turn { release() }
             return .failure(error)
         }
         ticket.wake()
         let result = await next.load(request)
         release()
-        note(result, of: ticket, origin)
+        note(result, of: ticket, Origin(request.url))
         return result
+    }
+
+    /// The stage in which requests to a host that is down wait for its probe.
+    var hosts: Hosts { Hosts(places: self) }
+
+    struct Hosts: HTTPMiddleware {
+        fileprivate let places: Places
+
+        func reset() async {}
+
+        func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+            guard let ticket = request.ticket, let origin = Origin(request.url), places.hasHostsDown else {
+                return await next.load(request)
+            }
+            let (turn, isLate) = await request.withinDeadline { [places] in await places.admission(ticket, origin) }
+            if let error = Places.error(of: turn, isLate, request) { return .failure(error) }
+            return await next.load(request)
+        }
+    }
+
+    /// What ends a request before it is sent; nil: it goes on.
+    private static func error(of turn: Turn, _ isLate: Bool, _ request: HTTPRequest) -> HTTPError? {
+        switch turn {
+        case .granted, .cancelled:
+            if isLate { return request.tooLate("while it waited for its turn") }
+            guard case .cancelled = turn else { return nil }
+            return HTTPError(.cancelled, request: request, message: "cancelled before its turn", bytesSent: 0)
+        case .lost(let code, let message):
+            var error = HTTPError(code, request: request, underlyingError: HostIsDown(), bytesSent: 0)
+            error.message = message.map { "\($0); so another request to the host has found" }
+            return error
+        }
     }
 
     /// Ends the part of a request: if it was the probe of a host, the others fail with it.
@@ -140,13 +169,16 @@ final class Places: HTTPMiddleware {
 
     // MARK: Waiting
 
-    /// Waits until the host is not known to be down, and then for a place.
-    private func turn(_ ticket: Ticket, _ origin: Origin?) async -> Turn {
-        if let origin, state.withLock({ !$0.hosts.isEmpty }) {
-            let known = await wait(ticket) { state in self.admission(to: origin, of: ID(ticket), &state) }
-            guard case .granted = known else { return known }
-        }
-        return await wait(ticket) { state in
+    private var hasHostsDown: Bool { state.withLock { !$0.hosts.isEmpty } }
+
+    /// Waits until the host is not known to be down.
+    private func admission(_ ticket: Ticket, _ origin: Origin) async -> Turn {
+        await wait(ticket) { state in self.admission(to: origin, of: ID(ticket), &state) }
+    }
+
+    /// Waits for a place.
+    private func place(_ ticket: Ticket) async -> Turn {
+        await wait(ticket) { state in
             guard state.free == 0 else {
                 state.free -= 1
                 return .granted
@@ -230,7 +262,8 @@ final class Places: HTTPMiddleware {
     }
 }
 
-/// Lets requests of a list give their places up while they wait for their server's limits; a stage outside of `Pacer`.
+/// Lets requests of a list give their places up while they wait for their server's limits; a stage outside of
+/// `Pacer`.
 ///
 /// So requests to other servers begin. As many wait as pass in about a minute.
 final class HeldRequests: HTTPMiddleware {

@@ -66,6 +66,28 @@ struct ListPlacesTests {
         list.remove()
     }
 
+    @Test("R34: a server that refuses and names no time has as many requests at once as it has room for")
+    func serverConcurrency() async throws {
+        let ends = Locked<[ContinuousClock.Instant]>([])
+        server.on("/room") { _ in
+            let now = ContinuousClock.now
+            let hasRoom = ends.withLock { ends in
+                ends.removeAll { $0 <= now }
+                guard ends.count < 4 else { return false }
+                ends.append(now + .milliseconds(50))
+                return true
+            }
+            return hasRoom ? [.sleep(.milliseconds(50)), .respond(.ok)] : [.respond(.init(503))]
+        }
+        let free = try FaultServer()
+        let busy = (0..<200).map { "\(server.baseURL)/room?\($0)\n" }
+        try await list.overwrite((busy + (0..<20).map { "\(free.baseURL)/ok?\($0)\n" }).joined())
+        let (ended, _) = try await get(["-q", "-o", "/dev/null", "-j", "16"])
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(server.log.count < 300, "\(server.log.count)")
+        list.remove()
+    }
+
     @Test("a host that comes back is asked by all of its requests")
     func hostComesBack() async throws {
         let port = server.port

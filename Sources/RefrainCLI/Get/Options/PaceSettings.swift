@@ -46,9 +46,18 @@ struct PaceSettings: Sendable {
 
     /// The stage that keeps the limits, and holds requests where the server says until when.
     ///
-    /// - Parameter quota: where other runs keep the limits together with this one; nil: they are its own.
-    func pacer(_ quota: (any QuotaStore)?) -> Pacer {
-        Pacer(limits, profile: profile, usage: { cost(of: $0) }, quota: quota)
+    /// - Parameters:
+    ///   - quota: where other runs keep the limits together with this one; nil: they are its own.
+    ///   - maximumConcurrency: how many requests are under way to one server at most, fewer after refusals without a
+    ///     time; nil: no limit.
+    func pacer(_ quota: (any QuotaStore)?, maximumConcurrency: Int?) -> Pacer {
+        Pacer(
+            limits,
+            profile: profile,
+            maximumConcurrency: maximumConcurrency,
+            usage: { cost(of: $0) },
+            quota: quota
+        )
     }
 
     /// How many requests are under way or wait for their turn: about those of a minute.
