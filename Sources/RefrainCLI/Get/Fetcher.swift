@@ -22,6 +22,9 @@ final class Fetcher: Sendable {
     private let progress: Progress
     /// The places of a list's requests; nil: each worker has its place until its request has ended.
     private let places: Places?
+    /// Keeps the pace; it stands in each chain.
+    private let pacer: Pacer
+    private let held: HeldRequests?
     /// Counts the sends of requests that have rows in the state.
     private let sends: SendCounter?
     private let folders: OutputFolders
@@ -49,9 +52,11 @@ final class Fetcher: Sendable {
             settings.isAlone || settings.options.segments != nil ? nil : Places(settings.transports.concurrency)
         self.places = places
         let pacer = settings.options.pace.pacer(quota, maximumConcurrency: places?.count)
+        self.pacer = pacer
         let sends = state.map { SendCounter($0) }
         self.sends = sends
         let held = places.map { _ in HeldRequests(settings.options.pace) }
+        self.held = held
         let redirect = Redirect(maximumNumberOfRedirects: settings.options.maximumRedirects)
         chains = settings.transports.loaders.map { transport in
             var inner: any HTTPLoader = transport
@@ -62,7 +67,7 @@ final class Fetcher: Sendable {
             if let places { inner = places --> inner }
             inner = pacer --> inner
             if let held { inner = held --> inner }
-            if let places { inner = places.hosts --> inner }
+            if let places { inner = places.hosts(pacer) --> inner }
             var attempts: any HTTPLoader = retry --> inner
             if let schemes = settings.options.schemes { attempts = schemes --> attempts }
             return redirect --> attempts
@@ -136,10 +141,18 @@ final class Fetcher: Sendable {
             )
             target = sink
             if !readsResponses { made.download = sink.download }
-            begun = try await begin(job, &made, counted)
+            let waited = await waitForPermit(&made, ticket)
+            do throws(HTTPError) {
+                if !Task.isCancelled { begun = try await begin(job, &made, counted) }
+            } catch {
+                pacer.returnPermit(of: made)
+                if let ticket { places?.end(ticket, .failure(error)) }
+                throw error
+            }
             made.sendCount = counted
             watch(&made, ticket)
-            let loaded = await loader.load(made)
+            let loaded = await loader.load(made).begun(waited)
+            pacer.returnPermit(of: made)
             if let ticket { places?.end(ticket, loaded) }
             result = await deliver(await completed(loaded, of: made, sink, since: start, by: loader), of: job, to: sink)
         } catch {
@@ -174,6 +187,19 @@ final class Fetcher: Sendable {
         outcome.elapsed = start.duration(to: clock.now)
         progress.end(transfer, outcome)
         return outcome
+    }
+
+    /// Waits for the pace and for the server's room before the time of a request runs; returns how long.
+    ///
+    /// The state says that a request was begun after it.
+    private func waitForPermit(_ request: inout HTTPRequest, _ ticket: Places.Ticket?) async -> Duration {
+        let start = ContinuousClock.now
+        if let held {
+            await held.hold(ticket) { await pacer.reservePermit(for: &request) }
+        } else {
+            await pacer.reservePermit(for: &request)
+        }
+        return ContinuousClock.now - start
     }
 
     private static let remarkOnUnknown =
@@ -510,6 +536,25 @@ final class Fetcher: Sendable {
             // Nothing of it can be continued.
             try? await target.sink.startOver()
             throw error
+        }
+    }
+}
+
+extension HTTPResult {
+    /// The result of a request that has waited for its permit before: that wait is a part of its first attempt.
+    fileprivate func begun(_ wait: Duration) -> HTTPResult {
+        // Shorter ones are not noted as what held an attempt back.
+        guard wait >= .milliseconds(1), !attempts.isEmpty else { return self }
+        var records = attempts
+        records[0].duration += wait
+        for index in records.indices.dropFirst() { records[index].start += wait }
+        switch self {
+        case .success(var response):
+            response.attempts = records
+            return .success(response)
+        case .failure(var error):
+            error.attempts = records
+            return .failure(error)
         }
     }
 }

@@ -116,10 +116,13 @@ final class Places: HTTPMiddleware {
     }
 
     /// The stage in which requests to a host that is down wait for its probe.
-    var hosts: Hosts { Hosts(places: self) }
+    ///
+    /// - Parameter pacer: takes back what was reserved for them, which the probe may need.
+    func hosts(_ pacer: Pacer) -> Hosts { Hosts(places: self, pacer: pacer) }
 
     struct Hosts: HTTPMiddleware {
         fileprivate let places: Places
+        fileprivate let pacer: Pacer
 
         func reset() async {}
 
@@ -127,7 +130,9 @@ final class Places: HTTPMiddleware {
             guard let ticket = request.ticket, let origin = Origin(request.url), places.hasHostsDown else {
                 return await next.load(request)
             }
-            let (turn, isLate) = await request.withinDeadline { [places] in await places.admission(ticket, origin) }
+            let (turn, isLate) = await request.withinDeadline { [places, pacer] in
+                await places.admission(ticket, origin) { pacer.returnPermit(of: request) }
+            }
             if let error = Places.error(of: turn, isLate, request) { return .failure(error) }
             return await next.load(request)
         }
@@ -171,9 +176,9 @@ final class Places: HTTPMiddleware {
 
     private var hasHostsDown: Bool { state.withLock { !$0.hosts.isEmpty } }
 
-    /// Waits until the host is not known to be down.
-    private func admission(_ ticket: Ticket, _ origin: Origin) async -> Turn {
-        await wait(ticket) { state in self.admission(to: origin, of: ID(ticket), &state) }
+    /// Waits until the host is not known to be down; `onWait` is called before a wait.
+    private func admission(_ ticket: Ticket, _ origin: Origin, onWait: () -> Void) async -> Turn {
+        await wait(ticket, onWait) { state in self.admission(to: origin, of: ID(ticket), &state) }
     }
 
     /// Waits for a place.
@@ -204,7 +209,11 @@ final class Places: HTTPMiddleware {
         }
     }
 
-    private func wait(_ ticket: Ticket, _ begin: (inout State) -> Turn?) async -> Turn {
+    private func wait(
+        _ ticket: Ticket,
+        _ onWait: () -> Void = {},
+        _ begin: (inout State) -> Turn?
+    ) async -> Turn {
         let id = ID(ticket)
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
@@ -214,7 +223,9 @@ final class Places: HTTPMiddleware {
                     if turn == nil { state.continuations[id] = continuation }
                     return turn
                 }
-                if let turn { continuation.resume(returning: turn) } else { ticket.rest() }
+                if let turn { return continuation.resume(returning: turn) }
+                ticket.rest()
+                onWait()
             }
         } onCancel: {
             state.withLock { $0.continuations.removeValue(forKey: id) }?.resume(returning: .cancelled)
@@ -262,8 +273,7 @@ final class Places: HTTPMiddleware {
     }
 }
 
-/// Lets requests of a list give their places up while they wait for their server's limits; a stage outside of
-/// `Pacer`.
+/// Lets requests of a list give their places up while they wait for their server's limits; a stage outside of `Pacer`.
 ///
 /// So requests to other servers begin. As many wait as pass in about a minute.
 final class HeldRequests: HTTPMiddleware {
@@ -280,13 +290,18 @@ final class HeldRequests: HTTPMiddleware {
     }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
-        guard let ticket = request.ticket, mayHold.withLock({ $0 }) else { return noted(await next.load(request)) }
+        noted(await hold(request.ticket) { await next.load(request) })
+    }
+
+    /// Runs what waits for the limits of a request's server.
+    func hold<Value>(_ ticket: Places.Ticket?, _ wait: () async -> Value) async -> Value {
+        guard let ticket, mayHold.withLock({ $0 }) else { return await wait() }
         ticket.hold(held)
         let rest = Task { [limit] in
             if (try? await ContinuousClock().sleep(for: Self.patience)) != nil { ticket.restWhileHeld(limit) }
         }
         defer { rest.cancel() }
-        return noted(await next.load(request))
+        return await wait()
     }
 
     private func noted(_ result: HTTPResult) -> HTTPResult {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How many requests to one place are under way at once, found by additive increase and multiplicative decrease.
 ///
-/// A value but for its slots; its owner has the lock.
+/// A value; its owner has the lock, and the slots.
 struct AdaptiveConcurrency {
-    let slots: ThrottleSlots
     private let maximum: Double
     private var limit: Double
     /// The requests under way when the limit was last lowered: what they tell is of the time before.
@@ -12,7 +11,6 @@ struct AdaptiveConcurrency {
     init(maximum: Int) {
         self.maximum = Double(maximum)
         limit = Double(maximum)
-        slots = ThrottleSlots(limit: maximum)
     }
 
     /// What the end of a request tells.
@@ -23,10 +21,29 @@ struct AdaptiveConcurrency {
         case refusal
         /// Neither.
         case nothing
+
+        /// What a result tells.
+        ///
+        /// - Parameters:
+        ///   - result: the end of a request that was sent.
+        ///   - namesTime: whether it says when to come back, so that the server has said what it has room for.
+        init(_ result: HTTPResult, namesTime: Bool) {
+            switch result {
+            case .success(let response) where [429, 503, 529].contains(response.status.rawValue):
+                self = namesTime ? .nothing : .refusal
+            case .success(let response): self = response.status.rawValue < 500 ? .success : .nothing
+            // It waited for a place in the server's queue.
+            case .failure(let error): self = error.code == .timedOut && error.bytesSent == 0 ? .refusal : .nothing
+            }
+        }
     }
 
     /// Takes account of the end of a request; returns the new number of slots, where it has changed.
-    mutating func note(_ sign: Sign) -> Int? {
+    ///
+    /// - Parameters:
+    ///   - sign: what it tells.
+    ///   - count: the requests that are under way, this one included.
+    mutating func note(_ sign: Sign, underWay count: Int) -> Int? {
         let before = Int(limit)
         let isOutdated = outdated > 0
         if isOutdated { outdated -= 1 }
@@ -34,11 +51,12 @@ struct AdaptiveConcurrency {
         case .success where !isOutdated: limit = min(maximum, limit + 1 / limit)
         case .refusal where !isOutdated:
             limit = max(1, limit / 2)
-            outdated = max(0, slots.runningCount - 1)
+            outdated = max(0, count - 1)
         default: break
         }
         return Int(limit) == before ? nil : Int(limit)
     }
 
-    var isIdle: Bool { slots.runningCount == 0 && slots.waitingCount == 0 && limit == maximum }
+    /// Whether a new value would be no different.
+    var isFull: Bool { limit == maximum }
 }

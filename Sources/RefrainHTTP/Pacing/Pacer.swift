@@ -78,7 +78,7 @@ public struct Pacer: HTTPMiddleware {
 
     private struct State {
         var places: [Place: PaceState] = [:]
-        var concurrency: [Place: AdaptiveConcurrency] = [:]
+        var slots: [Place: AdaptiveSlots] = [:]
         var quotas: [Place: Quotas] = [:]
         /// Of the places that have failed lately.
         var circuits: [Place: CircuitState] = [:]
@@ -149,18 +149,21 @@ public struct Pacer: HTTPMiddleware {
     /// Sends a request whose call has begun when it is its turn.
     package func paced(_ request: HTTPRequest, send: () async -> HTTPResult) async -> HTTPResult {
         if let error = refusal(of: request) { return .failure(error) }
-        var wait = AttemptRecord.Pacing()
-        if let error = await waitForTurn(of: request, &wait) { return HTTPResult.failure(error).heldBack(wait) }
+        var permit = request.reservation?.take() ?? Permit()
+        if let error = await complete(&permit, for: request) {
+            return HTTPResult.failure(error).heldBack(permit.wait)
+        }
         let admission = admission(of: request)
         let result: HTTPResult
         if case .refused(let phase, let until) = admission {
-            wait.circuit = phase
+            permit.wait.circuit = phase
             result = circuitBreaker?.isEnforced == true ? .failure(circuitOpen(request, until)) : await send()
         } else {
             result = await send()
         }
-        note(result, of: request, admission)
-        return result.heldBack(wait)
+        let namesTime = note(result, of: request, admission)
+        permit.slots?.refund(after: AdaptiveConcurrency.Sign(result, namesTime: namesTime))
+        return result.heldBack(permit.wait)
     }
 
     private func admission(of request: HTTPRequest) -> CircuitState.Admission {
@@ -180,42 +183,107 @@ public struct Pacer: HTTPMiddleware {
         return error
     }
 
-    /// Waits for the turn of a request, and notes for what; returns what ends it before it is sent.
-    private func waitForTurn(of request: HTTPRequest, _ pacing: inout AttemptRecord.Pacing) async -> HTTPError? {
-        guard isInUse, let place = place(of: request) else { return nil }
-        let slots = slots(of: place)
-        if let slots {
-            let began = clocks.now
-            let (hasSlot, isLate) = await request.withinDeadline { await slots.take() }
-            pacing.add(clocks.now - began, to: \.waitedForConcurrency)
-            guard hasSlot else { return isLate ? request.tooLate("while it was held back") : cancelled(request) }
+    // MARK: Permits
+
+    /// What a request has of its place while it is sent.
+    fileprivate struct Permit {
+        /// Where it has a slot.
+        var slots: AdaptiveSlots?
+        var turn: PaceState.Turn?
+        /// What it has waited for.
+        var wait = AttemptRecord.Pacing()
+    }
+
+    /// The permit that a request has before its call begins, for its first attempt.
+    fileprivate final class Reservation: Sendable {
+        private let permit: Locked<Permit?>
+
+        init(_ permit: Permit) { self.permit = Locked(permit) }
+
+        func take() -> Permit? { permit.withLock { $0.take() } }
+    }
+
+    /// Waits for the permit of a request whose call has not begun, and gives it to the request.
+    ///
+    /// That wait takes nothing of the request's timeout, since the pace is the caller's own. A time that a refusal
+    /// names is the server's, and does. Where that is too long the request gets no permit, and its first attempt ends
+    /// so.
+    ///
+    /// Call ``returnPermit(of:)`` before the request waits for another one to the same place, and after it.
+    package func reservePermit(for request: inout HTTPRequest) async {
+        guard refusal(of: request) == nil else { return }
+        var permit = Permit()
+        let error = await complete(&permit, for: request, isNew: true)
+        if let timeout = request.timeout { request.timeout = max(timeout - permit.wait.heldFor, .milliseconds(1)) }
+        if error == nil { request.reservation = Reservation(permit) }
+    }
+
+    /// Takes back a reserved permit that no attempt of the request has used.
+    package func returnPermit(of request: HTTPRequest) {
+        guard let permit = request.reservation?.take() else { return }
+        permit.slots?.refund()
+        guard let turn = permit.turn, let place = place(of: request) else { return }
+        state.withLock { $0.places[place]?.handBack(turn) }
+    }
+
+    /// Waits for what a permit lacks, a slot and then the turn; returns what ends the request before it is sent.
+    private func complete(_ permit: inout Permit, for request: HTTPRequest, isNew: Bool = false) async -> HTTPError? {
+        guard maximumConcurrency != nil || permit.turn != nil || isInUse, let place = place(of: request) else {
+            return nil
         }
-        let (turn, wait) = take(place, after: nil, request.cost)
-        var error: HTTPError?
-        if let turn, wait > .zero { error = await pause(until: turn, of: request, in: place, &pacing) }
-        if error == nil, let quotas = quotas(of: place, request) {
-            error = await waitForQuota(quotas, of: request, &pacing)
-            if error != nil { state.withLock { $0.places[place]?.end(cost: request.cost) } }
+        var error = await waitForSlot(of: request, in: place, &permit, isNew: isNew)
+        if error == nil { error = await waitForTurn(of: request, in: place, &permit) }
+        guard let error else { return nil }
+        permit.slots?.refund()
+        return error
+    }
+
+    private func waitForSlot(
+        of request: HTTPRequest,
+        in place: Place,
+        _ permit: inout Permit,
+        isNew: Bool
+    ) async -> HTTPError? {
+        guard permit.slots == nil, let slots = slots(of: place) else { return nil }
+        let began = clocks.now
+        let (hasSlot, isLate) = await request.withinDeadline { await slots.take(isNew: isNew) }
+        permit.wait.add(clocks.now - began, to: \.waitedForConcurrency)
+        guard hasSlot else { return isLate ? request.tooLate("while it was held back") : cancelled(request) }
+        permit.slots = slots
+        return nil
+    }
+
+    private func waitForTurn(of request: HTTPRequest, in place: Place, _ permit: inout Permit) async -> HTTPError? {
+        guard isInUse else { return nil }
+        let isReserved = permit.turn != nil
+        let (turn, wait) = take(place, after: permit.turn, request.cost)
+        permit.turn = turn
+        if wait > .zero {
+            if let error = await pause(&permit, of: request, in: place) { return error }
+        } else if isReserved {
+            return nil
         }
-        if error != nil { slots?.refund() }
+        guard let quotas = quotas(of: place, request) else { return nil }
+        let error = await waitForQuota(quotas, of: request, &permit.wait)
+        if error != nil { state.withLock { $0.places[place]?.end(cost: request.cost) } }
         return error
     }
 
     /// Notes what the result of a request says of its place: a time to come back at, what is left of its limits, and
     /// what the request has cost.
     ///
-    /// Every request that had its turn is followed by one call.
-    private func note(_ result: HTTPResult, of request: HTTPRequest, _ admission: CircuitState.Admission) {
+    /// Every request that had its turn is followed by one call. Returns whether the result names a time.
+    private func note(_ result: HTTPResult, of request: HTTPRequest, _ admission: CircuitState.Admission) -> Bool {
         let response = try? result.get()
         let delay = response.flatMap { holds($0.status) ? self.delay(in: $0) : nil }
         let told = response.map(limits(in:)) ?? []
         let outcome = outcome(of: result)
         guard delay != nil || !told.isEmpty || outcome == .failure || isInUse, let place = place(of: request) else {
-            return
+            return false
         }
         let usage = response.flatMap(usage).flatMap { $0 >= 0 && $0.isFinite ? $0 : nil }
         let now = clocks.now
-        let change: (slots: ThrottleSlots, limit: Int?)? = state.withLock { state in
+        state.withLock { state in
             if delay != nil || !told.isEmpty, state.places[place] == nil, hasRoom(in: &state, now) {
                 state.places[place] = PaceState(limits)
             }
@@ -224,8 +292,6 @@ public struct Pacer: HTTPMiddleware {
             if let delay { state.places[place]?.hold(for: delay, now: now) }
             if let usage { state.places[place]?.correct(by: usage - request.cost) }
             note(outcome, after: admission, in: place, &state, now)
-            guard let slots = state.concurrency[place]?.slots else { return nil }
-            return (slots, state.concurrency[place]?.note(sign(of: result, namesTime: delay != nil)))
         }
         let quotas = quotas(of: place, request)
         if let usage { quotas?.cost?.correct(by: usage - request.cost) }
@@ -236,9 +302,7 @@ public struct Pacer: HTTPMiddleware {
                 await quotas.cost?.hold(for: delay)
             }
         }
-        guard let change else { return }
-        if let limit = change.limit { change.slots.setLimit(limit) }
-        change.slots.refund()
+        return delay != nil
     }
 
     /// What a request has come to tells its place's circuit breaker, which is there from its first failure on.
@@ -286,14 +350,13 @@ public struct Pacer: HTTPMiddleware {
 
     /// Whether there is a limit, or a place that is or was held or that fails.
     private var isInUse: Bool {
-        limits != .none || maximumConcurrency != nil
-            || state.withLock { !$0.places.isEmpty || !$0.circuits.isEmpty }
+        limits != .none || state.withLock { !$0.places.isEmpty || !$0.circuits.isEmpty }
     }
 
     /// Ends all waits of this stage; these requests end with ``HTTPError/Code/cancelled``.
     public func reset() async {
         waiting.cancel()
-        for place in state.withLock({ Array($0.concurrency.values) }) { place.slots.removeAll() }
+        for slots in state.withLock({ Array($0.slots.values) }) { slots.removeAll() }
     }
 
     /// This pacer on the clocks of a session, unless it was made with others.
@@ -305,39 +368,38 @@ public struct Pacer: HTTPMiddleware {
 
     // MARK: The wait
 
-    private func pause(
-        until first: PaceState.Turn,
-        of request: HTTPRequest,
-        in place: Place,
-        _ pacing: inout AttemptRecord.Pacing
-    ) async -> HTTPError? {
+    /// Waits for the turn of a permit, which it hands back where it is not used.
+    private func pause(_ permit: inout Permit, of request: HTTPRequest, in place: Place) async -> HTTPError? {
         let cost = request.cost
         let (cap, clock) = (request.retryAfterPolicy.cap, clocks.timer.cancelled(by: waiting.current))
-        // The turn that the request waits for, which it hands back where it is not used.
-        var turn: PaceState.Turn? = first
         var wait: Duration?
+        var isTooLong = false
         var since = clocks.now
-        func noteWait(_ pacing: inout AttemptRecord.Pacing) {
+        func noteWait(_ permit: inout Permit) {
             let now = clocks.now
-            if let turn { pacing.add(now - since, to: turn.cause.part) }
+            if let turn = permit.turn { permit.wait.add(now - since, to: turn.cause.part) }
             since = now
         }
         do {
             wait = try await withRetry(timeout: request.deadline?.remaining, clock: clock) { _ in
-                noteWait(&pacing)
-                let (next, wait) = take(place, after: turn, cost)
-                turn = next
-                if next?.isProvisional == true { pacing.heldUntil = clocks.wallNow.advanced(by: wait) }
+                noteWait(&permit)
+                let (next, wait) = take(place, after: permit.turn, cost)
+                permit.turn = next
+                let isHeld = next?.isProvisional == true
+                if isHeld { permit.wait.heldUntil = clocks.wallNow.advanced(by: wait) }
+                // Before the call begins, a refusal's time takes the request's all the same.
+                let left = request.deadline == nil ? request.timeout.map { $0 - permit.wait.heldFor } : nil
+                isTooLong = wait > cap || isHeld && wait > left ?? wait
                 return wait
             } decide: { _, wait in
-                wait == .zero || wait > cap ? .finish(wait, .succeeded) : .retry(after: wait, .paced, isFree: true)
+                wait == .zero || isTooLong ? .finish(wait, .succeeded) : .retry(after: wait, .paced, isFree: true)
             }
         } catch {
             wait = nil
-            noteWait(&pacing)
+            noteWait(&permit)
         }
         guard wait != .zero || request.isPastDeadline else { return nil }
-        if let turn { state.withLock { $0.places[place]?.handBack(turn) } }
+        if let turn = permit.turn { state.withLock { $0.places[place]?.handBack(turn) } }
         return end(of: request, after: wait)
     }
 
@@ -466,28 +528,17 @@ public struct Pacer: HTTPMiddleware {
         }
     }
 
-    private func slots(of place: Place) -> ThrottleSlots? {
+    private func slots(of place: Place) -> AdaptiveSlots? {
         guard let maximumConcurrency else { return nil }
         return state.withLock { state in
-            if let known = state.concurrency[place] { return known.slots }
-            if state.concurrency.count >= Self.capacity {
-                state.concurrency = state.concurrency.filter { !$0.value.isIdle }
-                guard state.concurrency.count < Self.capacity else { return nil }
+            if let known = state.slots[place] { return known }
+            if state.slots.count >= Self.capacity {
+                state.slots = state.slots.filter { !$0.value.isIdle }
+                guard state.slots.count < Self.capacity else { return nil }
             }
-            let new = AdaptiveConcurrency(maximum: maximumConcurrency)
-            state.concurrency[place] = new
-            return new.slots
-        }
-    }
-
-    /// What the end of a request tells of how many the server has room for.
-    private func sign(of result: HTTPResult, namesTime: Bool) -> AdaptiveConcurrency.Sign {
-        switch result {
-        case .success(let response) where Self.refusals.contains(response.status.rawValue):
-            namesTime ? .nothing : .refusal
-        case .success(let response): response.status.rawValue < 500 ? .success : .nothing
-        // It waited for a place in the server's queue.
-        case .failure(let error): error.code == .timedOut && error.bytesSent == 0 ? .refusal : .nothing
+            let new = AdaptiveSlots(maximum: maximumConcurrency)
+            state.slots[place] = new
+            return new
         }
     }
 
@@ -528,11 +579,20 @@ private enum PaceKeyOption: HTTPRequestOption {
     static var defaultValue: String? { nil }
 }
 
+private enum ReservationOption: HTTPRequestOption {
+    static var defaultValue: Pacer.Reservation? { nil }
+}
+
 private enum CostOption: HTTPRequestOption {
     static let defaultValue = 0.0
 }
 
 extension HTTPRequest {
+    fileprivate var reservation: Pacer.Reservation? {
+        get { self[option: ReservationOption.self] }
+        set { self[option: ReservationOption.self] = newValue }
+    }
+
     /// What this request is paced with, where a limit holds for less than an origin and a credential, such as a model.
     ///
     /// Defaults to nil.

@@ -66,25 +66,41 @@ struct ListPlacesTests {
         list.remove()
     }
 
-    @Test("R34: a server that refuses and names no time has as many requests at once as it has room for")
-    func serverConcurrency() async throws {
+    /// Adds a path with room for four requests at once; others are refused, and no time is named.
+    private func narrow(_ path: String, time: Duration) {
         let ends = Locked<[ContinuousClock.Instant]>([])
-        server.on("/room") { _ in
+        server.on(path) { _ in
             let now = ContinuousClock.now
             let hasRoom = ends.withLock { ends in
                 ends.removeAll { $0 <= now }
                 guard ends.count < 4 else { return false }
-                ends.append(now + .milliseconds(50))
+                ends.append(now + time)
                 return true
             }
-            return hasRoom ? [.sleep(.milliseconds(50)), .respond(.ok)] : [.respond(.init(503))]
+            return hasRoom ? [.sleep(time), .respond(.ok)] : [.respond(.init(503))]
         }
+    }
+
+    @Test("R34: a server that refuses and names no time has as many requests at once as it has room for")
+    func serverConcurrency() async throws {
+        narrow("/room", time: .milliseconds(50))
         let free = try FaultServer()
         let busy = (0..<200).map { "\(server.baseURL)/room?\($0)\n" }
         try await list.overwrite((busy + (0..<20).map { "\(free.baseURL)/ok?\($0)\n" }).joined())
         let (ended, _) = try await get(["-q", "-o", "/dev/null", "-j", "16"])
         #expect(ended.status == 0, "\(ended.errors)")
         #expect(server.log.count < 300, "\(server.log.count)")
+        list.remove()
+    }
+
+    @Test("R20: the wait for a busy server's room takes nothing of the deadline, beside a host that is down")
+    func roomAndDeadline() async throws {
+        narrow("/room", time: .milliseconds(500))
+        let busy = (0..<60).map { "\(server.baseURL)/room?\($0)\n" }
+        try await list.overwrite((["http://127.0.0.1:1/\n"] + busy).joined())
+        // 60 requests take 7.5 s at the least.
+        let (ended, _) = try await get(["-q", "-o", "/dev/null", "-j", "8", "--deadline", "5s"])
+        #expect(ended.status == 1 && !ended.errors.contains("room"), "\(ended.errors)")
         list.remove()
     }
 

@@ -177,6 +177,39 @@ struct LearntLimitTests {
         }
         #expect(server.mostAtOnce > 4)
     }
+
+    @Test("R20, R34: permits that are reserved take nothing of the timeout, and a server that is slower than the pace")
+    func reservedPermits() async throws {
+        let clocks = clock.retryClocks()
+        let server = NarrowServer(room: 4, time: .milliseconds(400), clock: clock)
+        let pacer = Pacer(.per(.seconds(1), requests: 20), maximumConcurrency: 16, clocks: clocks)
+        let loader = Retry(.recommended, budgets: nil, clocks: clocks) --> pacer --> server
+        let began = clocks.now
+        let tasks = try (0..<120).map { index in
+            let request = try request {
+                $0.method = .get
+                $0.timeout = .seconds(6)
+            }
+            let task = Task {
+                var request = request
+                await pacer.reservePermit(for: &request)
+                // Some have no attempt.
+                if index % 6 == 5 { return pacer.returnPermit(of: request) }
+                let status = await loader.load(request).status
+                #expect(status == 200 || Task.isCancelled)
+                pacer.returnPermit(of: request)
+            }
+            if index % 6 == 2 { task.cancel() }
+            return task
+        }
+        await clock.run { for task in tasks { await task.value } }
+        // 8 s at the least, for 80 requests.
+        #expect(clocks.now - began < .seconds(14), "\(clocks.now - began)")
+        let slots = try (0..<2).map { _ in
+            Task { [request = try request { $0.method = .get }] in await loader.load(request).status }
+        }
+        await clock.run { for slot in slots { #expect(await slot.value == 200) } }
+    }
 }
 
 /// A loader that is a closure.

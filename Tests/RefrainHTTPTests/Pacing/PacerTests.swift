@@ -243,6 +243,79 @@ struct PacerTests {
         #expect(server.times.count == 1)
     }
 
+    @Test("R20: a turn that is waited for before the call takes nothing of its timeout, and a refusal's time does")
+    func reservedTurns() async throws {
+        let clock = TestClock(.autoAdvancing)
+        let clocks = clock.retryClocks()
+        let server = Server(clocks: clocks)
+        let pacer = Pacer(.per(.seconds(10), requests: 10), clocks: clocks)
+        let loader = Retry(.recommended, budgets: nil, clocks: clocks) --> pacer --> server
+        for _ in 0..<4 {
+            var request = try request { $0.timeout = .milliseconds(500) }
+            await pacer.reservePermit(for: &request)
+            #expect(request.timeout == .milliseconds(500))
+            #expect(await loader.load(request).status == 200)
+        }
+        let times = server.times
+        #expect(zip(times.dropFirst(), times).dropFirst().allSatisfy { $0 - $1 >= .milliseconds(900) }, "\(times)")
+        let refusing = Server(clocks: clocks, opens: .seconds(1_000_000))
+        _ = await (pacer --> refusing).load(try request())
+        var (short, long) = (try request { $0.timeout = .seconds(1) }, try request { $0.timeout = .seconds(5) })
+        await pacer.reservePermit(for: &short)
+        #expect(await (pacer --> refusing).load(short).errorCode == .retryAfterTooLong)
+        #expect(refusing.times.count == 1)
+        await pacer.reservePermit(for: &long)
+        #expect(try #require(long.timeout) <= .seconds(3.1))
+    }
+
+    @Test("R35: a reserved permit that no attempt has used is handed back, and a hold makes its request wait")
+    func returnedPermits() async throws {
+        let clocks = clock.retryClocks()
+        let server = Server(clocks: clocks)
+        let pacer = Pacer(.per(.seconds(60), requests: 60), maximumConcurrency: 1, clocks: clocks)
+        var first = try request()
+        await pacer.reservePermit(for: &first)
+        pacer.returnPermit(of: first)
+        pacer.returnPermit(of: first)
+        // Its slot and its turn are there again, so that the next one goes at once.
+        _ = await (pacer --> server).load(try request())
+        #expect(server.times.count == 1)
+        await clock.advance(by: .seconds(10))
+        let holds = Pacer(clocks: clocks)
+        var held = try request()
+        await holds.reservePermit(for: &held)
+        _ = await (holds --> Server(clocks: clocks, opens: .seconds(1_000_000))).load(try request())
+        let late = Task { [held] in await (holds --> server).load(held) }
+        await clock.sleepers(atLeast: 1)
+        #expect(server.times.count == 1)
+        #expect(await clock.run { await late.value.status } == 200)
+    }
+
+    @Test("R34: a request that is sent again waits behind one new request at most, and new ones wait in their order")
+    func newcomers() async throws {
+        let slots = AdaptiveSlots(maximum: 1)
+        let executor = TrackedExecutor()
+        let order = Locked<[String]>([])
+        #expect(await slots.take(isNew: true))
+        var tasks: [Task<Void, Never>] = []
+        for name in ["a", "b", "c", "retry"] {
+            let task = Task(executorPreference: executor) {
+                guard await slots.take(isNew: name != "retry") else { return }
+                order.withLock { $0.append(name) }
+            }
+            tasks.append(task)
+            await executor.idle()
+        }
+        tasks[1].cancel()
+        for _ in 0..<4 {
+            #expect(!slots.isIdle)
+            slots.refund()
+            await executor.idle()
+        }
+        #expect(order.withLock { $0 } == ["a", "retry", "c"])
+        #expect(slots.isIdle)
+    }
+
     @Test("R9: a request that is cancelled while it is held, or by a reset, hands its turn on")
     func cancellation() async throws {
         let clocks = clock.retryClocks()

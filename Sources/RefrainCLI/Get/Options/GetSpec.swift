@@ -142,7 +142,8 @@ extension CommandSpec {
                     OptionSpec(
                         .deadline,
                         .required("D"),
-                        "Limit the time of each request, including all attempts, waits and redirects."
+                        "Limit the time of each request, including all attempts, waits and redirects. The wait for --pace "
+                            + "and for the server's room before the first attempt does not count."
                     ),
                     OptionSpec(
                         .replayUnsafe,

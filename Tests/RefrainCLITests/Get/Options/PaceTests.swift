@@ -117,6 +117,21 @@ struct PaceTests {
         #expect(await running.end().status != 0)
     }
 
+    @Test("the wait for the pace takes nothing of the deadline, and a refusal's time does")
+    func deadline() async throws {
+        let server = try FaultServer()
+        server.on("/api") { _ in [.respond(.init(429, headers: [("Retry-After", "50")]))] }
+        let list = try ScratchFile((0..<30).map { "\(server.baseURL)/ok?\($0)\n" }.joined())
+        let words = ["get", "-q", "-o", "/dev/null", "--deadline", "3s", "--from", list.path]
+        // The last one is sent after 6 s.
+        let paced = try await Executable.run(words + ["--pace", "5/s"])
+        #expect(paced.status == 0 && server.log.count == 30, "\(paced.errors)")
+        try await list.overwrite((0..<2).map { "\(server.baseURL)/api?\($0)\n" }.joined())
+        let held = try await Executable.run(words + ["-j", "1"])
+        #expect(held.status == 75 && server.log.count == 31, "\(held.status) \(held.errors)")
+        list.remove()
+    }
+
     @Test("out of credit ends at once, and overload is repeated")
     func refusals() async throws {
         let server = try FaultServer()
