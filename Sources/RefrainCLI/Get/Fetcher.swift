@@ -548,12 +548,17 @@ extension HTTPResult {
         var records = attempts
         records[0].duration += wait
         for index in records.indices.dropFirst() { records[index].start += wait }
+        return withAttempts(records)
+    }
+
+    /// The result with another record.
+    func withAttempts(_ attempts: [AttemptRecord]) -> HTTPResult {
         switch self {
         case .success(var response):
-            response.attempts = records
+            response.attempts = attempts
             return .success(response)
         case .failure(var error):
-            error.attempts = records
+            error.attempts = attempts
             return .failure(error)
         }
     }

@@ -82,7 +82,9 @@ struct JobQueue: Sendable {
 
         /// Looks the rows up, and makes the jobs of the requests meanwhile.
         func planned(by plan: RunPlan) async -> Result<Planned, UsageError> {
-            async let made = Self.made(requests, in: list)
+            async let made = Result { () throws(UsageError) in
+                try list.withLock { list throws(UsageError) in try list.add(requests) }
+            }
             let planned = await Self.planned(jobs, by: plan)
             let further = await made
             do throws(UsageError) {
@@ -95,17 +97,6 @@ struct JobQueue: Sendable {
         private static func planned(_ jobs: [FetchJob], by plan: RunPlan) async -> Result<[FetchJob], UsageError> {
             do throws(UsageError) {
                 return .success(try await plan.planned(jobs))
-            } catch {
-                return .failure(error)
-            }
-        }
-
-        private static func made(
-            _ requests: [ListedRequest],
-            in list: Locked<JobList>
-        ) async -> Result<[FetchJob], UsageError> {
-            do throws(UsageError) {
-                return .success(try list.withLock { list throws(UsageError) in try list.add(requests) })
             } catch {
                 return .failure(error)
             }
@@ -135,7 +126,7 @@ struct JobQueue: Sendable {
     mutating func takeUnplanned() -> Part? {
         guard wantsPart else { return takeHeld() }
         let jobs = Self.taken(partSize, from: &unplanned)
-        // As many as there will be room for, since a part is looked up when there is nothing else to do.
+        // The jobs of the next part, made while this one is looked up.
         let further = unplanned.isEmpty ? Self.taken(partSize, from: &requests) : []
         return Part(jobs: jobs, requests: further, list: list)
     }

@@ -79,18 +79,10 @@ struct SegmentedFetch: Sendable {
             attempts += Self.shifted(ending?.attempts ?? [], by: began)
         }
         attempts = Self.numbered(attempts)
-        switch ending {
-        case .failure(var error):
-            error.attempts = attempts
-            return .failure(error)
-        case .success(var response):
-            response.attempts = attempts
-            return .success(response)
-        case nil:
-            head.attempts = attempts
-            head.exchange.bytesReceived = file.size
-            return .success(head)
-        }
+        if let ending { return ending.withAttempts(attempts) }
+        head.attempts = attempts
+        head.exchange.bytesReceived = file.size
+        return .success(head)
     }
 
     /// Whether a result says that the server does not serve this connection, though it may serve the others.
