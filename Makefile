@@ -35,6 +35,7 @@ test: ## Run every test
 	Scripts/test $(ARGS)
 
 traits: ## Test the traits, if REFRAIN_CHECKOUTS names a folder of the packages
+	@Scripts/setup --traits
 	Scripts/test-traits
 
 postgres: ## Test the queue in PostgreSQL, with servers that the tests start

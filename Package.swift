@@ -37,6 +37,7 @@ let package = Package(
         .library(name: "RefrainTracing", targets: ["RefrainTracing"]),
         .library(name: "RefrainServiceLifecycle", targets: ["RefrainServiceLifecycle"]),
         .library(name: "RefrainAsyncHTTPClient", targets: ["RefrainAsyncHTTPClient"]),
+        .library(name: "RefrainValkey", targets: ["RefrainValkey"]),
         .executable(name: "refrain", targets: ["RefrainCLI"]),
     ],
     // All are off by default, and then nothing is fetched: every use of a dependency below is conditional.
@@ -56,6 +57,7 @@ let package = Package(
         ),
         .trait(name: "PostgreSQL", description: "Queues in PostgreSQL, by libpq: RefrainQueue"),
         .trait(name: "AsyncHTTPClient", description: "AsyncHTTPClient as the transport: RefrainAsyncHTTPClient"),
+        .trait(name: "Valkey", description: "Limits of a fleet in Valkey or Redis, by valkey-swift: RefrainValkey"),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.0.0"),
@@ -66,6 +68,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.24.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+        .package(url: "https://github.com/valkey-io/valkey-swift", from: "1.0.0", traits: []),
     ],
     targets: [
         // Tells the thread sanitizer what the runtime does not; without that sanitizer it is one empty function.
@@ -134,6 +137,10 @@ let package = Package(
                 product("NIOHTTP1", "swift-nio", "AsyncHTTPClient"),
                 product("NIOPosix", "swift-nio", "AsyncHTTPClient"),
             ]
+        ),
+        .target(
+            name: "RefrainValkey",
+            dependencies: ["RefrainCore", "RefrainHTTP", product("Valkey", "valkey-swift", "Valkey")]
         ),
         // For tests, those of users included.
         .target(name: "RefrainTesting", dependencies: ["RefrainCore", "RefrainHTTP"]),

@@ -27,7 +27,7 @@ package final class StoreThread: @unchecked Sendable {
     static func open(_ make: @escaping @Sendable () throws(QueueError) -> any QueueStore) async throws(QueueError)
         -> StoreThread
     {
-        let result: Result<StoreThread, QueueError> = await withUnsafeContinuation { continuation in
+        let result: Result<StoreThread, QueueError> = await resumption { continuation in
             DispatchQueue.global().async {
                 continuation.resume(returning: Result { () throws(QueueError) in StoreThread(try make()) })
             }
@@ -39,7 +39,7 @@ package final class StoreThread: @unchecked Sendable {
     package func call<Value: Sendable>(
         _ body: @escaping @Sendable (any QueueStore) throws(QueueError) -> Value
     ) async throws(QueueError) -> Value {
-        let result: Result<Value, QueueError> = await withUnsafeContinuation { continuation in
+        let result: Result<Value, QueueError> = await resumption { continuation in
             queue.async { [self] in
                 continuation.resume(returning: Result { () throws(QueueError) in try body(store) })
             }
@@ -76,7 +76,7 @@ package final class StoreThread: @unchecked Sendable {
         _ waiting: Locked<Waiting<Input, Output>>,
         _ body: @escaping @Sendable (any QueueStore, [Input]) throws(QueueError) -> [Output]
     ) async throws(QueueError) -> Output {
-        let result: Result<Output, QueueError> = await withUnsafeContinuation { continuation in
+        let result: Result<Output, QueueError> = await resumption { continuation in
             let isFirst = waiting.withLock { waiting in
                 waiting.inputs.append(input)
                 waiting.continuations.append(continuation)

@@ -24,7 +24,7 @@ final class Wakeup: Sendable {
     func wait(atMost limit: Duration, on clock: AnyClock) async {
         _ = await withTimeout(limit, on: clock) {
             await withTaskCancellationHandler {
-                await withUnsafeContinuation { continuation in
+                await resumption { continuation in
                     let isSignalled = self.state.withLock { state in
                         defer { state.isSignalled = false }
                         if !state.isSignalled { state.waiter = continuation }

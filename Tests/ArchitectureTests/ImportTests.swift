@@ -33,6 +33,7 @@ struct ImportTests {
         "RefrainAsyncHTTPClient": [
             "RefrainCore", "RefrainHTTP", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix", "FoundationEssentials",
         ],
+        "RefrainValkey": ["RefrainCore", "RefrainHTTP", "Valkey"],
         "RefrainTesting": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
         "SimulationShim": [],
         "RefrainSimulation": [

@@ -6,7 +6,7 @@ import PackageDescription
 // neither a build nor the tests of Refrain ask for them. `Scripts/test-traits` runs a copy of it, to which it adds the
 // files that it shares with Refrain's own tests.
 
-let traits = ["HTTPTypes", "OpenAPI", "Logging", "Metrics", "Tracing", "ServiceLifecycle", "AsyncHTTPClient"]
+let traits = ["HTTPTypes", "OpenAPI", "Logging", "Metrics", "Tracing", "ServiceLifecycle", "AsyncHTTPClient", "Valkey"]
 
 func product(_ name: String, _ package: String, _ trait: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: [trait]))
@@ -36,6 +36,9 @@ let all: [Target.Dependency] = [
     product("AsyncHTTPClient", "async-http-client", "AsyncHTTPClient"),
     product("NIOCore", "swift-nio", "AsyncHTTPClient"),
     product("NIOSSL", "swift-nio-ssl", "AsyncHTTPClient"),
+    product("RefrainValkey", "refrain", "Valkey"),
+    product("Valkey", "valkey-swift", "Valkey"),
+    product("Logging", "swift-log", "Valkey"),
 ]
 
 let package = Package(
@@ -49,6 +52,7 @@ let package = Package(
         "Tracing",
         "ServiceLifecycle",
         "AsyncHTTPClient",
+        "Valkey",
     ],
     dependencies: [
         .package(
@@ -65,6 +69,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.24.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.27.0"),
+        .package(url: "https://github.com/valkey-io/valkey-swift", from: "1.0.0", traits: []),
     ],
     targets: [
         // An example: a service that has all of them.

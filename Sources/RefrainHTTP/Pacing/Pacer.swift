@@ -28,8 +28,8 @@ internal import Foundation
 /// arrives, and hands it back where it is cancelled. A wait that would pass the deadline, or the longest delay of
 /// ``HTTPRequest/retryAfterPolicy``, ends at once with ``HTTPError/Code/retryAfterTooLong`` and the date.
 ///
-/// Copies share their state, so that several chains and sessions can share one pacer.
-public struct Pacer: HTTPMiddleware {
+/// Several chains and sessions can share one pacer.
+public final class Pacer: HTTPMiddleware {
     /// Requests and cost that are allowed in a span of time.
     public struct Limits: Hashable, Sendable {
         /// The requests that are allowed in ``interval``; nil: no limit.
@@ -72,9 +72,9 @@ public struct Pacer: HTTPMiddleware {
     private let usage: @Sendable (HTTPResponse) -> Double?
     private let quota: (any QuotaStore)?
     private let circuitBreaker: CircuitBreaker?
-    private var ownClocks: RetryClocks?
-    private let waiting = CancellationTokenSource()
-    private let state = Locked(State())
+    private let ownClocks: RetryClocks?
+    private let waiting: CancellationTokenSource
+    private let state: Locked<State>
 
     private struct State {
         var places: [Place: PaceState] = [:]
@@ -136,6 +136,21 @@ public struct Pacer: HTTPMiddleware {
         self.quota = quota
         self.circuitBreaker = circuitBreaker
         ownClocks = clocks
+        waiting = CancellationTokenSource()
+        state = Locked(State())
+    }
+
+    /// The same pacer with other clocks.
+    private init(_ pacer: Pacer, clocks: RetryClocks) {
+        limits = pacer.limits
+        profile = pacer.profile
+        maximumConcurrency = pacer.maximumConcurrency
+        usage = pacer.usage
+        quota = pacer.quota
+        circuitBreaker = pacer.circuitBreaker
+        ownClocks = clocks
+        waiting = pacer.waiting
+        state = pacer.state
     }
 
     private var clocks: RetryClocks { ownClocks ?? .system }
@@ -360,11 +375,7 @@ public struct Pacer: HTTPMiddleware {
     }
 
     /// This pacer on the clocks of a session, unless it was made with others.
-    package func on(_ clocks: RetryClocks) -> Pacer {
-        var copy = self
-        copy.ownClocks = ownClocks ?? clocks
-        return copy
-    }
+    package func on(_ clocks: RetryClocks) -> Pacer { ownClocks == nil ? Pacer(self, clocks: clocks) : self }
 
     // MARK: The wait
 

@@ -29,20 +29,21 @@ package final class Promise<Value: Sendable>: Sendable {
         }
     }
 
-    /// Delivers the value, unless one was delivered already.
-    package func fulfill(_ value: Value) {
-        let waiter: UnsafeContinuation<Value, Never>? = state.withLock { state in
+    /// Delivers the value, unless one was delivered already; returns whether it did.
+    @discardableResult
+    package func fulfill(_ value: Value) -> Bool {
+        let (isFirst, waiter): (Bool, UnsafeContinuation<Value, Never>?) = state.withLock { state in
             switch state {
             case .pending:
                 state = .fulfilled(value)
-                return nil
+                return (true, nil)
             case .awaited(let continuation):
                 state = .fulfilled(value)
-                return continuation
-            case .fulfilled:
-                return nil
+                return (true, continuation)
+            case .fulfilled: return (false, nil)
             }
         }
         waiter?.resume(returning: value)
+        return isFirst
     }
 }

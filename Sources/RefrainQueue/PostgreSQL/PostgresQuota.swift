@@ -47,7 +47,7 @@ public final class PostgresQuota: QuotaStore {
         on queue: DispatchQueue,
         _ body: @escaping @Sendable () throws(QueueError) -> Value
     ) async throws(QueueError) -> Value {
-        let result: Result<Value, QueueError> = await withUnsafeContinuation { continuation in
+        let result: Result<Value, QueueError> = await resumption { continuation in
             queue.async { continuation.resume(returning: Result { () throws(QueueError) in try body() }) }
         }
         return try result.get()

@@ -33,7 +33,7 @@ package final class SharedRequests {
         package init() {}
 
         package func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-            await withUnsafeContinuation { continuation in
+            await resumption { continuation in
                 queue.async { continuation.resume(returning: body()) }
             }
         }

@@ -113,6 +113,63 @@ struct SharedQuotaTests {
         #expect(await store.book("k", rate: 10, wanted: 1, hold: .zero).permits == 0)
     }
 
+    /// A store that answers once, and then not before it is told to.
+    private struct Silent: QuotaStore {
+        let inner: InMemoryQuotaStore
+        let calls = Locked((count: 0, waiting: [CheckedContinuation<Void, Never>]()))
+
+        func book(_ key: String, rate: Double, wanted: Double, hold: Duration) async throws -> QuotaGrant {
+            await withCheckedContinuation { continuation in
+                calls.withLock { calls in
+                    calls.count += 1
+                    if calls.count > 1 { calls.waiting.append(continuation) } else { continuation.resume() }
+                }
+            }
+            return await inner.book(key, rate: rate, wanted: wanted, hold: hold)
+        }
+
+        func answer() {
+            let waiting = calls.withLock { calls in
+                defer { calls.waiting = [] }
+                return calls.waiting
+            }
+            for continuation in waiting { continuation.resume() }
+        }
+    }
+
+    @Test("R38: a store that does not answer holds requests for half a second, and a cancelled one not at all")
+    func silentStore() async throws {
+        let clocks = clock.retryClocks()
+        let store = Silent(inner: InMemoryQuotaStore(members: 4, clocks: clocks))
+        let quota = SharedQuota("k", rate: 10, in: store)
+        guard case .due = await quota.take(1, clocks) else {
+            Issue.record("the first has no permit")
+            return
+        }
+        await clock.advance(by: .seconds(5))
+        let cancelled = await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await quota.take(1, clocks)
+        }.value
+        guard case .cancelled = cancelled else {
+            Issue.record("\(cancelled)")
+            return
+        }
+        // An even share of four: one every 400 ms.
+        let began = clocks.now
+        let waits = clocks.timer.cancelled(by: CancellationTokenSource().current)
+        var times: [Duration] = []
+        await clock.run {
+            for _ in 0..<3 {
+                let answer = await quota.book(1, clocks, clock: waits)
+                if case .due(let time) = answer { times.append(time) }
+            }
+        }
+        #expect(times.count == 3 && times[0] - began >= .milliseconds(500), "\(times.map { $0 - began })")
+        #expect(times[1] - times[0] == .milliseconds(400) && times[2] - times[1] == .milliseconds(400))
+        store.answer()
+    }
+
     @Test("R38: what requests have cost beyond what they said is taken from the next ones")
     func debt() async throws {
         let clocks = clock.retryClocks()

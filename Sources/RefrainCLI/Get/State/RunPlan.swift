@@ -24,7 +24,11 @@ struct RunPlan: Sendable {
         #if PostgreSQL
         if let shared = state.shared {
             let folder: String? = if case .folder(let folder) = settings.destination { folder } else { nil }
-            return try SharedState(shared, folder: folder, say: say)
+            do throws(UsageError) {
+                return try SharedState(shared, folder: folder, say: say)
+            } catch {
+                throw UsageError("\(state.option): \(error)")
+            }
         }
         #endif
         guard let path = state.file else { return nil }

@@ -64,7 +64,7 @@ final class SharedState: RunState {
             // A failure is told by the writes, and by what is not sent once the lease is over.
             renewal = SharedRequests.Renewal(every: interval) { box.withLock { try? $0.requests.renew() } }
         } catch {
-            throw UsageError("--state: \(error)")
+            throw UsageError("\(error)")
         }
         place = folder.map { "\(Self.hostName):\(Directory.identity(of: $0))" }
     }
