@@ -84,6 +84,11 @@ struct OutboxWorker {
                 wait.release()
                 throw SystemError(what: "cannot start a thread", code: code)
             }
+            #if canImport(Darwin)
+            if let thread { pthread_detach(thread) }
+            #else
+            pthread_detach(thread)
+            #endif
         }
 
         deinit { signal(SIGKILL) }
