@@ -258,6 +258,7 @@ struct OAuthTests {
         }
         let chain = ResetGuard() --> Retry(.recommended, budgets: nil) --> oauth --> mock
         box.withLock { $0 = chain }
+        defer { box.withLock { $0 = nil } }
         let task = chain.load(sampleRequest()) { _ in }
         await gate.arrivals(atLeast: 1)
         let reset = Task { await chain.reset() }

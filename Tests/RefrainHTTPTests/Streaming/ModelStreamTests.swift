@@ -23,10 +23,11 @@ struct ModelStreamTests {
         gap: Duration = .zero,
         on clock: TestClock? = nil
     ) -> MockLoader.Reply {
-        MockLoader.Reply { answer($0, chunks, breaks: breaks, gap: gap, on: clock) }
+        MockLoader.Reply { Self.answer($0, chunks, breaks: breaks, gap: gap, on: clock) }
     }
 
-    private func answer(
+    /// Not of an instance, whose mock would hold itself by its replies.
+    private static func answer(
         _ request: HTTPRequest,
         _ chunks: [String],
         breaks: Bool,
@@ -199,11 +200,11 @@ struct ModelStreamTests {
             for second in [7, 29] {
                 let mock = MockLoader()
                 mock.otherwise(
-                    MockLoader.Reply { [self] request in
+                    MockLoader.Reply { request in
                         let last = request.url.absoluteString.split(separator: "after=").last.flatMap { Int($0) } ?? 0
                         let text = String(text(after: last).utf8.prefix(request.method == .post ? cut : second + cut))!
                         let isWhole = text.hasSuffix("[DONE]\n\n")
-                        return answer(request, [text], breaks: !isWhole)
+                        return Self.answer(request, [text], breaks: !isWhole)
                     }
                 )
                 let events = mock.events(for: try post(), budgets: nil, clocks: clock.retryClocks()) { last in
