@@ -78,7 +78,11 @@ struct OutboxWorker {
                     onEnd()
                 }
             )
-            var thread = pthread_t(bitPattern: 0)
+            #if canImport(Darwin)
+            var thread: pthread_t?
+            #else
+            var thread = pthread_t()
+            #endif
             code = pthread_create(&thread, nil, { Wait.run($0) }, wait.toOpaque())
             guard code == 0 else {
                 wait.release()
