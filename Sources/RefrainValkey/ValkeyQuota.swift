@@ -12,8 +12,9 @@ public import Valkey
 /// ```
 ///
 /// It is one script for each booking, by the server's clock, on one hash for each limit that expires ten seconds after
-/// its last permit. So a flush, or a replica that takes over and has not heard of the last bookings, gives out a second
-/// or so of permits twice. The client has to run (`client.run()`, or in a service group); Redis has to be 5 or later.
+/// its last permit. After a flush, or where a replica takes over that has not heard of the last bookings, the permits
+/// that were booked ahead, ``/RefrainHTTP/QuotaGrant/horizon`` or two bookings, are given out again. The client has to
+/// run (`client.run()`, or in a service group); Redis has to be 5 or later.
 public struct ValkeyQuota<Client: ValkeyClientProtocol>: QuotaStore {
     private let client: Client
     private let prefix: String
@@ -48,7 +49,12 @@ public struct ValkeyQuota<Client: ValkeyClientProtocol>: QuotaStore {
             throw ValkeyClientError(.unrecognisedError, message: "\(texts) are not three numbers and a slot")
         }
         counted.withLock { $0[key] = texts[3] }
-        return QuotaGrant(permits: numbers[0], start: .milliseconds(numbers[1]), members: Int(numbers[2]))
+        // Another program may have written into the hash, so that any number can come back.
+        return QuotaGrant(
+            permits: numbers[0],
+            start: .delay(seconds: numbers[1] / 1000),
+            members: Int(exactly: numbers[2]) ?? 1
+        )
     }
 
     /// The hash has the time up to which permits are given out, and counts who asks in each slot of two seconds.

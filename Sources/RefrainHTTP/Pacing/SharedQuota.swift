@@ -99,7 +99,8 @@ final class SharedQuota: Sendable {
         // For those that wait already, and no more than the share of a span; a part of a permit would be lost.
         let count = max(1, min((share * Self.span.inSeconds / amount).rounded(.down), Double(1 + turn.waitingCount)))
         switch await ask(for: amount * count + debt, clocks, isBounded: members != nil) {
-        case .success(let grant) where grant.permits > 0: return .due(spend(amount, now: now) ?? now + grant.start)
+        case .success(let grant) where grant.permits > 0:
+            return .due(spend(amount, now: now) ?? now.addingSaturated(grant.start))
         case .success(let grant):
             // All that wait are told the same time. They ask twice in a round, and not together: most would be
             // refused again, and the permits of the time between would be lost.
@@ -144,7 +145,7 @@ final class SharedQuota: Sendable {
                     state.askAgain = nil
                     state.note(members: max(1, grant.members), now: clocks.now)
                     if grant.permits > 0 {
-                        (state.next, state.left) = (began + grant.start, grant.permits + state.left)
+                        (state.next, state.left) = (began.addingSaturated(grant.start), grant.permits + state.left)
                     }
                 case .failure: state.askAgain = clocks.now + Self.pause
                 }

@@ -72,11 +72,12 @@ public final class PostgresQuota: QuotaStore {
                 ]
             )
             func number(_ column: Int) -> Double { rows.first?[column].flatMap { Double($0) } ?? 0 }
-            box.counted[key] = Int64(number(3))
+            box.counted[key] = rows.first?[3].flatMap { Int64($0) } ?? 0
+            // Another program may have written into the row, so that any number can come back.
             return QuotaGrant(
                 permits: number(0),
-                start: .milliseconds(number(1)),
-                members: Int(clamping: Int64(number(2)))
+                start: .delay(seconds: number(1) / 1000),
+                members: Int(exactly: number(2)) ?? 1
             )
         }
     }

@@ -100,6 +100,19 @@ struct ValkeyQuotaTests {
         }
     }
 
+    @Test("R38: numbers that another program has written into the hash end no process")
+    func foreignNumbers() async throws {
+        let server = try Server()
+        try await withStores(1, of: server) { quotas, client in
+            for text in ["1e300", "inf", "nan", "-1e300", "none"] {
+                try await client.hset(ValkeyKey("refrain:quota:\(text)"), data: [.init(field: "due", value: text)])
+                // An error counts as a store out of reach.
+                guard let grant = try? await quotas[0].book(text, rate: 100, wanted: 1, hold: .zero) else { continue }
+                #expect(grant.members == 1 && grant.start >= .zero, "\(text): \(grant)")
+            }
+        }
+    }
+
     @Test("R38: a cancelled booking does not end the bookings of others on its connection")
     func cancellation() async throws {
         let server = try Server()
