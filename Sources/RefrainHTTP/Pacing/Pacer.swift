@@ -507,18 +507,14 @@ public final class Pacer: HTTPMiddleware {
         context.details.advice = profile?.advice(on: context)
         // How rate-limit fields are meant is known with a profile alone.
         guard profile != nil || ServerRetryDelay.retryAfter(in: context) != nil else { return nil }
-        var fields = RateLimitFields()
-        fields.families = profile?.families ?? []
+        let fields = profile?.fields ?? RateLimitFields()
         guard let delay = ServerRetryDelay.read(context, fields: fields)?.delay, delay > .zero else { return nil }
         return delay
     }
 
     /// The limits that an answer tells; none without a profile, which knows how their fields are meant.
     private func limits(in response: HTTPResponse) -> [RateLimit] {
-        guard let profile else { return [] }
-        var fields = RateLimitFields()
-        fields.families = profile.families
-        return fields.limits(wallClock: clocks.wallNow) { response.headers[values: $0] }
+        profile?.fields.limits(wallClock: clocks.wallNow) { response.headers[values: $0] } ?? []
     }
 
     /// What is shared of the limits of a place; nil: nothing is.

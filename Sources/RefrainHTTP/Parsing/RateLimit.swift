@@ -51,19 +51,6 @@ package struct RateLimit: Hashable, Sendable {
         guard let quota, let remaining, quota > remaining else { return reset }
         return (reset / Double(quota - remaining)).clampedToDelay
     }
-
-    /// The delay before the next request that keeps within the limit.
-    ///
-    /// Zero for a limit whose remaining quota or reset is unknown.
-    ///
-    /// - Parameters:
-    ///   - sent: the number of requests sent since the response, each of which takes one unit.
-    ///   - elapsed: the monotonic time since the response.
-    package func holdBack(sent: Int = 0, elapsed: Duration = .zero) -> Duration {
-        guard let remaining, let reset, remaining <= Int64(max(sent, 0)) else { return .zero }
-        let since = elapsed.clampedToDelay
-        return since < reset ? (reset - since).clampedToDelay : .zero
-    }
 }
 
 extension RateLimit {

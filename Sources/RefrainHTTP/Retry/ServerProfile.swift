@@ -19,7 +19,12 @@ public struct ServerProfile: Hashable, Sendable {
     /// `false` ends the call, `true` allows another attempt, within attempts, deadline and budget.
     public var retryHints: [String]
     /// The limits in the header fields of answers.
-    public var families: [RateLimitFields.Family]
+    public var families: [RateLimitFields.Family] {
+        get { fields.families }
+        set { fields.families = newValue }
+    }
+    /// How the fields of all limits are read.
+    var fields = RateLimitFields()
     /// Error codes in the body of a refusal that no wait helps against, such as a limit of spending.
     public var finalCodes: Set<String>
     /// Whether a refusal's body has the time to come back at, as a `google.rpc.RetryInfo`.
@@ -49,7 +54,7 @@ public struct ServerProfile: Hashable, Sendable {
         self.name = name
         self.refusals = refusals
         self.retryHints = retryHints
-        self.families = families
+        fields.families = families
         self.finalCodes = finalCodes
         self.readsRetryInfo = readsRetryInfo
     }

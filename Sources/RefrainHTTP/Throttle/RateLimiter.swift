@@ -4,19 +4,13 @@
 /// The stage reads the rate limit fields of every response. If a limit of the origin is exhausted, requests with
 /// ``HTTPRequest/pacing`` on wait for its reset instead of receiving a 429. A delay beyond the maximum delay ends the
 /// request with ``HTTPError/Code/retryAfterTooLong``. Place the stage after ``Retry``, so that each attempt is paced.
+///
+/// It is a ``Pacer`` that knows only what answers tell, for the requests that ask for it.
 public struct RateLimiter: HTTPMiddleware {
     /// How the rate limit fields are read.
     public typealias Fields = RateLimitFields
 
-    private let fields: RateLimitFields
-    private let clocks: RetryClocks
-    private let waiting = CancellationTokenSource()
-    private let limits = Locked<[Origin: ObservedLimit]>([:])
-
-    /// The maximum number of origins.
-    ///
-    /// Beyond it, all are removed, and each is recorded again from its next response.
-    private static let capacity = 4096
+    private let pacer: Pacer
 
     /// Makes the stage.
     ///
@@ -24,92 +18,18 @@ public struct RateLimiter: HTTPMiddleware {
     ///   - fields: how the rate limit fields are parsed.
     ///   - clocks: the clocks that measure delays and that dates are compared with.
     public init(fields: RateLimitFields = RateLimitFields(), clocks: RetryClocks = .system) {
-        self.fields = fields
-        self.clocks = clocks
+        var profile = ServerProfile(name: "rate limit fields")
+        profile.fields = fields
+        pacer = Pacer(profile: profile, circuitBreaker: nil, clocks: clocks)
     }
 
     /// Loads a request when its origin's limit allows it.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
-        guard request.pacing == .on, let origin = request.origin else { return await next.load(request) }
-        let request = request.beginningCall(on: clocks)
-        if let error = await waitForRoom(request, origin) { return .failure(error) }
-        let result =
-            request.isPastDeadline
-            ? .failure(request.tooLate("while it was held back")) : await next.load(request)
-        if case .success(let response) = result {
-            learn(from: response, origin)
-        } else {
-            limits.withLock { limits in
-                guard let observed = limits[origin] else { return }
-                limits[origin]?.inFlight = max(0, observed.inFlight - 1)
-            }
-        }
-        return result
+        request.pacing == .on ? await pacer.load(request, next: next) : await next.load(request)
     }
 
     /// Ends all waits of this stage; these requests end with ``HTTPError/Code/cancelled``.
-    public func reset() async { waiting.cancel() }
-
-    private func waitForRoom(_ request: HTTPRequest, _ origin: Origin) async -> HTTPError? {
-        let cap = request.retryAfterPolicy.cap
-        let clock = clocks.timer.cancelled(by: waiting.current)
-        let delay: Duration
-        do {
-            delay = try await withRetry(timeout: request.deadline?.remaining, clock: clock) { _ in
-                enter(origin)
-            } decide: { _, delay in
-                delay == .zero || delay > cap
-                    ? .finish(delay, .succeeded) : .retry(after: delay, .paced, isFree: true)
-            }
-        } catch {
-            return HTTPError(.cancelled, request: request, message: "cancelled while it was held back", bytesSent: 0)
-        }
-        guard delay > .zero else { return nil }
-        var error = HTTPError(
-            .retryAfterTooLong,
-            request: request,
-            message: "the rate limit of \(origin) is used up, and this request was held back",
-            bytesSent: 0
-        )
-        error.retryAfterDate = clocks.wallNow.advanced(by: delay)
-        return error
-    }
-
-    /// Takes one unit of the quota; returns the delay if there is none left.
-    private func enter(_ origin: Origin) -> Duration {
-        let now = clocks.now
-        return limits.withLock { limits in
-            guard var observed = limits[origin] else { return .zero }
-            let hold = observed.limit.holdBack(sent: observed.inFlight, elapsed: now - observed.at)
-            if hold == .zero {
-                observed.inFlight += 1
-                limits[origin] = observed
-            }
-            return hold
-        }
-    }
-
-    private func learn(from response: HTTPResponse, _ origin: Origin) {
-        let limit = fields.binding(wallClock: clocks.wallNow) { response.headers[values: $0] }
-        let now = clocks.now
-        limits.withLock { limits in
-            let others = max(0, (limits[origin]?.inFlight ?? 0) - 1)
-            guard let limit else {
-                limits[origin]?.inFlight = others
-                return
-            }
-            if limits.count >= Self.capacity { limits.removeAll() }
-            // The remaining quota may not account for the other requests in flight.
-            limits[origin] = ObservedLimit(limit: limit, at: now, inFlight: others)
-        }
-    }
-}
-
-/// The last known limit of an origin, and the number of requests sent since.
-private struct ObservedLimit {
-    var limit: RateLimit
-    var at: Duration
-    var inFlight: Int
+    public func reset() async { await pacer.reset() }
 }
 
 extension RateLimiter {

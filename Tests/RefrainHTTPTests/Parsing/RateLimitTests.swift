@@ -156,20 +156,6 @@ struct RateLimitTests {
         #expect(RateLimiter.Fields().binding(wallClock: Self.now) { fields[$0] ?? [] }?.name == "daily")
     }
 
-    @Test("R19: pacing holds back when nothing is left, for what is left of the wait")
-    func holdBack() {
-        let limit = RateLimit(remaining: 2, reset: .seconds(10))
-        #expect(limit.holdBack() == .zero)
-        #expect(limit.holdBack(sent: 1) == .zero)
-        #expect(limit.holdBack(sent: 2) == .seconds(10))
-        #expect(limit.holdBack(sent: 3, elapsed: .seconds(4)) == .seconds(6))
-        #expect(limit.holdBack(sent: 3, elapsed: .seconds(10)) == .zero)
-        #expect(limit.holdBack(sent: .max, elapsed: Duration(attoseconds: .max)) == .zero)
-        #expect(limit.holdBack(sent: .min, elapsed: Duration(attoseconds: .min)) == .zero)
-        #expect(RateLimit(remaining: 0).holdBack() == .zero)
-        #expect(RateLimit(reset: .seconds(5)).holdBack() == .zero)
-    }
-
     @Test("R19: a refusal is waited out only where the quota may be used up")
     func retryDelay() {
         #expect(RateLimit(remaining: 0, reset: .seconds(5)).retryDelay == .seconds(5))

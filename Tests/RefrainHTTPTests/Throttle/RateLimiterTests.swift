@@ -48,4 +48,30 @@ struct RateLimiterTests {
         _ = try await loader.response(for: request)
         #expect(mock.requests.map(\.attemptTimeout) == [.seconds(12), .seconds(7)])
     }
+
+    @Test("R19: pacing holds requests back when nothing is left, until the reset and in any number")
+    func holdsBack() async throws {
+        let mock = MockLoader()
+        mock.then(.status(200, headers: ["X-RateLimit-Remaining": "1", "X-RateLimit-Reset": "10"]))
+        mock.otherwise(.status(200))
+        let loader = RateLimiter(clocks: clock.retryClocks()) --> mock
+        var request = try HTTPRequest("http://api.example/")
+        request.pacing = .on
+        let began = clock.now
+        _ = try await loader.response(for: request)
+        // One is left, and a request that is not paced does not wait.
+        _ = try await loader.response(for: request)
+        request.pacing = .off
+        _ = try await loader.response(for: request)
+        #expect(clock.now == began)
+        request.pacing = .on
+        try await clock.sleep(for: .seconds(4))
+        _ = try await loader.response(for: request)
+        #expect(began.duration(to: clock.now) == .seconds(10))
+        // What is past is known no more.
+        _ = try await loader.response(for: request)
+        _ = try await loader.response(for: request)
+        #expect(began.duration(to: clock.now) == .seconds(10))
+        #expect(mock.requests.count == 6)
+    }
 }
