@@ -14,7 +14,7 @@ public struct RetryDecision: Sendable {
         /// The call ends with the outcome.
         case finish
         /// Another attempt follows after this delay.
-        case retry(Delay)
+        indirect case retry(Delay)
         /// The call ends, because the server requests a longer delay than is allowed (rule R18).
         case retryAfterTooLong(until: WallClock.Instant)
     }

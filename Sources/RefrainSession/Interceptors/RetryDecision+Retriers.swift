@@ -43,7 +43,8 @@ extension Request {
         if hasDeclined { return .finish(.strategyDeclined, refusal?.rules ?? []) }
         if let refusal, refusal.reason != .succeeded { return refusal }
         if interceptors.hasDefaultPolicy, refusal == nil {
-            let decision = DefaultRetryPolicy.decide(in: context)
+            var decision = await DefaultRetryPolicy.strategy.decide(result, in: context)
+            decision.isLeftToOuterLoop = OuterRetry.isInside
             if decision.reason != .succeeded { return decision }
         }
         if case .success(let response) = result, response.status.rawValue < 400 { return .finish(.validationFailed) }
