@@ -39,18 +39,17 @@ package enum SecretNames {
         var word = ""
         var follows = false
         for scalar in name.unicodeScalars {
-            let properties = scalar.properties
-            guard properties.isAlphabetic || properties.numericType != nil else {
+            guard scalar.isPartOfWord else {
                 if !word.isEmpty { words.append(word) }
                 (word, follows) = ("", false)
                 continue
             }
-            if properties.isUppercase, follows, !word.isEmpty {
+            if scalar.isCapital, follows, !word.isEmpty {
                 words.append(word)
                 word = ""
             }
-            word += properties.lowercaseMapping
-            follows = properties.isLowercase
+            scalar.addLowercase(to: &word)
+            follows = scalar.isSmall
         }
         if !word.isEmpty { words.append(word) }
         return words
@@ -102,6 +101,24 @@ package enum SecretNames {
             }
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+// Nearly all names are ASCII, whose properties are many times as slow to look up as to compare.
+extension Unicode.Scalar {
+    /// Whether this is a letter or a digit.
+    fileprivate var isPartOfWord: Bool {
+        guard !isASCII else { return isSmall || isCapital || ("0"..."9").contains(self) }
+        return properties.isAlphabetic || properties.numericType != nil
+    }
+
+    fileprivate var isCapital: Bool { isASCII ? ("A"..."Z").contains(self) : properties.isUppercase }
+
+    fileprivate var isSmall: Bool { isASCII ? ("a"..."z").contains(self) : properties.isLowercase }
+
+    fileprivate func addLowercase(to word: inout String) {
+        guard isASCII else { return word += properties.lowercaseMapping }
+        word.unicodeScalars.append(isCapital ? Unicode.Scalar(UInt8(value) | 0x20) : self)
     }
 }
 

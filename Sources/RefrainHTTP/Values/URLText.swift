@@ -96,7 +96,7 @@ package enum URLText {
         hiding isHidden: (Substring) -> Bool = { SecretNames.contains(parameter: $0) }
     ) -> String {
         var text = url.absoluteString
-        if url.user() != nil || url.password() != nil {
+        if text.utf8.contains(UInt8(ascii: "@")), url.user() != nil || url.password() != nil {
             guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
                 return "(a URL with credentials)"
             }
@@ -106,8 +106,8 @@ package enum URLText {
             text = plain
         }
         // Of the text, not of components: what stands there is shown as it is.
-        let end = text.firstIndex(of: "#") ?? text.endIndex
-        guard let mark = text[..<end].firstIndex(of: "?") else { return text }
+        let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
+        guard let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?")) else { return text }
         return text[...mark] + query(text[text.index(after: mark)..<end], hiding: isHidden) + text[end...]
     }
 }
