@@ -88,8 +88,14 @@ final class TransferDriver {
     func pollTimeout() -> Int32 {
         defer { iteration.hadActivity = false }
         guard startable.isEmpty, removable.isEmpty else { return 0 }
-        return heldAnswers.shorten(MonotonicTime.now.millisecondsUntil(nextLimit), hadActivity: iteration.hadActivity)
+        let wait = heldAnswers.shorten(MonotonicTime.now.millisecondsUntil(nextLimit), hadActivity: iteration.hadActivity)
+        return isSlowed ? min(wait, 100) : wait
     }
+
+    /// Whether transfers have a limit on their rate.
+    ///
+    /// libcurl (7.88) can forget when a transfer that it has slowed down goes on; a call for all of them tells it.
+    private var isSlowed: Bool { configuration.overrides.bytesPerSecond != nil }
 
     /// Whether the thread sleeps before it polls, because the poll would return immediately.
     var sleepsBeforePolling: Bool { CurlVersion.pollsPausedSockets && active.contains { $0.response.isPaused } }
@@ -161,7 +167,7 @@ final class TransferDriver {
     /// The latter costs more for each event, and less for each transfer that waits. Over HTTP/2 libcurl (7.88) keeps
     /// data of other transfers that only a call for all of them delivers.
     private func choosePolling() {
-        let count = heldAnswers.transfers > 0 ? 0 : active.count
+        let count = heldAnswers.transfers > 0 || isSlowed ? 0 : active.count
         guard count >= (pollsSockets ? Self.fewTransfers : Self.manyTransfers) else {
             pollsSockets = false
             return
