@@ -149,7 +149,7 @@ extension OtherCommands {
         }
         if let text = arguments.last(.concurrency), text.first?.isNumber == false, text.first != "-" {
             throw UsageError(
-                "-P \(Sanitized.text(text)): -P and -j take the number of requests at a time; "
+                "-j \(Sanitized.text(text)): -j and -P take a number, that of requests at a time; "
                     + "a folder is given by --output-dir"
             )
         }

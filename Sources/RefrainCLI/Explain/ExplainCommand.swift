@@ -190,6 +190,9 @@ struct ExplainCommand {
         let known = Choice.allCases.map(\.rawValue)
         let meant = SuggestionFinder.nearest(to: text, among: known).map { "did you mean \($0)?" }
         let list = known.count <= 6 ? "it is one of \(known.joined(separator: ", "))" : "it is not a known code"
+        if name == .error, ASCIINumber.whole(text) != nil {
+            throw .badValue(text, of: "--error", "is a number; a status is given by --status")
+        }
         throw .badValue(text, of: "--\(name.rawValue)", "is not known; \(meant ?? list)")
     }
 }

@@ -16,13 +16,14 @@ enum ExplainSubject {
             self = .record(try ReportRecord(line))
         } else if text.drop(while: \.isWhitespace).hasPrefix("{") {
             self = .record(try ReportRecord(Array(text.utf8)))
-        } else if let number = ASCIINumber.whole(text), ExplainLimits.status.contains(number) {
-            self = .status(HTTPStatus(rawValue: number))
+        } else if let status = Self.status(text) {
+            self = .status(status)
         } else if let code = FailureWords.code(text) {
             self = .failure(code)
         } else {
-            let known = HTTPError.Code.allCases.map(\.rawValue)
+            let known = HTTPError.Code.allCases.map(\.rawValue) + FailureWords.known.flatMap { $0.words }.filter { $0.first?.isNumber == false }
             var meant = SuggestionFinder.nearest(to: text, among: known).map { "; did you mean \($0)?" }
+            if text == "22" { meant = "; curl's 22 stands for any status of 400 or more: give the status, such as 503" }
             if Directory.kind(of: text) == .file {
                 meant = "; of a file give one line: tail -n 1 \(ShellText.quoted(text)) | refrain explain -"
             }
@@ -31,6 +32,18 @@ enum ExplainSubject {
                     + (meant ?? "; refrain help explain lists the failures")
             )
         }
+    }
+}
+
+extension ExplainSubject {
+    /// A status as a number, also with its phrase as the command prints it: `503 Service Unavailable`.
+    private static func status(_ text: String) -> HTTPStatus? {
+        let parts = text.split(separator: " ", maxSplits: 1)
+        guard let number = ASCIINumber.whole(parts.first.map(String.init) ?? ""), ExplainLimits.status.contains(number)
+        else { return nil }
+        let status = HTTPStatus(rawValue: number)
+        guard parts.count > 1 else { return status }
+        return ResponseHead.reason(of: status).lowercased() == parts[1].lowercased() ? status : nil
     }
 }
 

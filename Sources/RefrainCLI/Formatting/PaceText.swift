@@ -11,9 +11,12 @@ enum PaceText {
             let parts = item.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let (digits, unit) = ASCIINumber.split(parts.first ?? "")
             guard let number = ASCIINumber.decimal(digits), number > 0, unit.isEmpty || unit == "t",
-                let interval = interval(parts.count > 1 ? parts[1] : "h")
+                parts.count == 1 || interval(parts[1]) != nil
             else {
                 throw .badValue(text, of: option, "is not a pace; write 50/s, 10/m, or 500/m,200000t/m with tokens")
+            }
+            guard parts.count > 1, let interval = interval(parts[1]) else {
+                throw .badValue(text, of: option, "names no span of time; write \(item)/s, or \(item)/h as curl's --rate means")
             }
             guard (unit.isEmpty ? requests : cost) == nil else {
                 throw .badValue(text, of: option, "has two limits of the same kind")

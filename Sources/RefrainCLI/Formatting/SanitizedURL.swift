@@ -19,6 +19,17 @@ enum SanitizedURL {
         return String(url[..<authority.lowerBound]) + String(url[url.utf8.index(after: at)...])
     }
 
+    /// A URL for messages, also without the values of parameters that are secrets, such as `token`.
+    static func shown(_ url: String) -> String { withoutSecretParameters(text(url)) }
+
+    /// A text with a URL or the target of a request, which end it, without the values of parameters that are secrets.
+    static func withoutSecretParameters(_ text: String) -> String {
+        guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return text }
+        let start = text.utf8.index(after: mark)
+        let end = text.utf8[start...].firstIndex { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: " ") } ?? text.endIndex
+        return text[..<start] + URLText.query(text[start..<end]) + text[end...]
+    }
+
     /// The user of a URL; nil: it names none.
     static func user(of url: String) -> String? {
         guard url.contains(byte: UInt8(ascii: "@")), let authority = authority(of: url),
@@ -155,6 +166,6 @@ enum SecretFields {
             return field.value.contains("=") ? field.value.prefix { $0 != "=" } + "=…" : "…"
         }
         if contains(field.name) { return "…" }
-        return HTTPHeaders.isSame(field.name, "Location") ? SanitizedURL.text(field.value) : field.value
+        return HTTPHeaders.isSame(field.name, "Location") ? SanitizedURL.shown(field.value) : field.value
     }
 }

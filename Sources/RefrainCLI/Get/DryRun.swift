@@ -43,9 +43,9 @@ struct DryRun {
         do throws(HTTPError) {
             request = try settings.template.request(for: job.request)
         } catch {
-            return ["\(SanitizedURL.text(job.request.url)): \(error.message ?? error.code.rawValue)"]
+            return ["\(SanitizedURL.shown(job.request.url)): \(error.message ?? error.code.rawValue)"]
         }
-        var lines = ["\(request.method) \(SanitizedURL.text(request.url.absoluteString))"]
+        var lines = ["\(request.method) \(SanitizedURL.shown(request.url.absoluteString))"]
         let url = request.url
         let port = url.port ?? (url.scheme == "https" ? 443 : 80)
         var host = "\(url.host() ?? ""), port \(port)" + (url.scheme == "https" ? ", over TLS" : "")
@@ -56,6 +56,10 @@ struct DryRun {
             !settings.template.omittedFields.contains(where: { HTTPHeaders.isSame($0, "Content-Type") })
         {
             lines.append("  field    Content-Type: \(type)")
+        }
+        if settings.storesKey(of: job), !request.headers.contains(request.idempotencyKeyField) {
+            let key = job.request.key ?? settings.template.givenKey ?? "a new key"
+            lines.append("  field    \(request.idempotencyKeyField): \(key), the same for all attempts")
         }
         if !request.body.isEmpty {
             let size = request.body.length.map { SizeText.short($0) } ?? "of unknown length"

@@ -5,7 +5,7 @@ internal import Refrain
 enum FailureText {
     /// The line, without a line feed.
     static func line(_ outcome: FetchOutcome) -> String {
-        var text = outcome.url + ": "
+        var text = SanitizedURL.shown(outcome.url) + ": "
         if let refusal = outcome.error?.underlyingError as? TerminalSink.Refusal {
             return Sanitized.line(text + "\(refusal)")
         }
@@ -26,7 +26,7 @@ enum FailureText {
             }
             if outcome.isAwaited == false { text += ", and not the awaited response" }
         }
-        if let url = redirected(outcome) { text += ", at \(url)" }
+        if let url = redirected(outcome) { text += ", at \(SanitizedURL.shown(url))" }
         let attempts = outcome.attempts.count { $0.reason != .redirected }
         if attempts > 1 { text += ", after \(attempts) attempts" }
         if let reason = outcome.attempts.last?.reason, said.contains(reason) {
@@ -38,7 +38,7 @@ enum FailureText {
         {
             text += ", and there is no time for another attempt: \(limit)"
         }
-        if let advice = advice(outcome) { text += ": \(advice)" }
+        if let advice = advice(outcome) ?? adviceOnRepetition(outcome) { text += ": \(advice)" }
         return Sanitized.line(text)
     }
 
@@ -72,6 +72,19 @@ enum FailureText {
             way = "allow more time than \(limit)"
         }
         return "run it again then, or \(way)"
+    }
+
+    /// How a request can be sent again that may have been processed; nil for any other failure.
+    private static func adviceOnRepetition(_ outcome: FetchOutcome) -> String? {
+        if outcome.attempts.last?.reason == .notReplayable, outcome.remark == nil {
+            return "the server may have processed it; --idempotency-key, where the server knows keys, or --replay-unsafe "
+                + "sends it again"
+        }
+        // OpenSSL's words for an answer that is not TLS.
+        if outcome.error?.code == .secureConnectionFailed, outcome.error?.message?.contains("wrong version number") == true {
+            return "the server does not speak TLS at this port; try http://"
+        }
+        return nil
     }
 
     /// The cause in a word or two: the code of the error, or the status.

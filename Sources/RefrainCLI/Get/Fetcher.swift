@@ -203,7 +203,8 @@ final class Fetcher: Sendable {
     }
 
     private static let remarkOnUnknown =
-        "the server may have processed it, so its outcome is unknown; only --resend-unknown sends it again"
+        "the server may have processed it, so its outcome is unknown; it is not sent again without --resend-unknown, or "
+        + "refrain retry for it alone"
 
     /// Notes in the state that a request which must not be done twice is about to be sent, and limits its time to the
     /// life of its key.
@@ -325,7 +326,8 @@ final class Fetcher: Sendable {
             let error = HTTPError(
                 .callerFailed,
                 request: request,
-                message: "an earlier run has sent it, and its outcome is unknown; only --resend-unknown sends it again",
+                message: "an earlier run has sent it, and its outcome is unknown; it is not sent again without "
+                    + "--resend-unknown, or refrain retry for it alone",
                 bytesSent: 0
             )
             return FetchOutcome(index: index, url: url, method: method.rawValue, result: .failure(error))

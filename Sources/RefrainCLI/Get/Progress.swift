@@ -117,7 +117,7 @@ final class Progress: Sendable {
         case .retry(let notice, let progress):
             guard tellsRetries else { return }
             // Alone on a terminal it counts down in the line, and stays when the wait is over.
-            if isAlone, isLive, notice.delay > .milliseconds(300) { return line.draw { notice.countdown($0) } }
+            if isAlone, isLive, !notice.isShort { return line.draw { notice.countdown($0) } }
             line.say("refrain get: \(isAlone ? "" : "\(progress.url): ")\(notice.line)\n")
         }
     }

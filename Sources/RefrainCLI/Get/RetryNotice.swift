@@ -75,7 +75,14 @@ struct RetryNotice: Sendable {
         end = ends.min().flatMap { $0 >= next ? date.advanced(by: now.duration(to: $0)) : nil }
     }
 
-    private var number: String { maxAttempts.map { "attempt \(attempt) of \($0)" } ?? "attempt \(attempt)" }
+    /// Whether the wait is too short to be counted down.
+    var isShort: Bool { delay <= .milliseconds(300) }
+
+    private var number: String {
+        // A resumption that has brought new bytes is not counted, so there can be more.
+        guard let maxAttempts, attempt <= maxAttempts else { return "attempt \(attempt)" }
+        return "attempt \(attempt) of \(maxAttempts)"
+    }
     private var limit: String { end.map { "; gives up after \(DateText.localTime($0))" } ?? "" }
 
     /// The notice when the attempt has failed, on one line.

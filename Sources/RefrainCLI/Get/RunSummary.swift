@@ -69,8 +69,10 @@ struct RunSummary {
     private var failures: String {
         if let report { return report }
         if let shared = settings.state.shared { return "refrain status \(shared.words)" }
+        if let state = settings.state.file, settings.state.option == "--state" {
+            return "refrain status \(ShellText.quoted(state))"
+        }
         if case .folder(let folder) = settings.destination { return "refrain status \(ShellText.quoted(folder))" }
-        if let state = settings.state.file { return "refrain status \(ShellText.quoted(state))" }
         return settings.display.showsFailures ? "the lines above" : "--report FILE"
     }
 

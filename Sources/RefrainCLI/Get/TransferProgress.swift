@@ -87,7 +87,7 @@ final class TransferProgress: Sendable {
             state.failingSince = failingSince
             guard kind != .json else { return .json(json(state, nil, event: "retry")) }
             let notice = RetryNotice(record, limits, start: start, failingSince: failingSince, now: now)
-            state.notice = notice
+            state.notice = notice.isShort ? nil : notice
             return .retry(notice, of: self)
         }
         report(event)
@@ -141,7 +141,10 @@ final class TransferProgress: Sendable {
         let state = state.withLock { $0 }
         if let notice = state.notice { return notice.countdown(columns) }
         let elapsed = ContinuousClock.now - start
-        guard state.hasBegun else { return "no response yet, \(Decimals.text(elapsed.inSeconds, places: 1)) s" }
+        guard state.hasBegun else {
+            let attempt = state.retries > 0 ? "attempt \(state.retries + 1), " : ""
+            return "no response yet, \(attempt)\(Decimals.text(elapsed.inSeconds, places: 1)) s"
+        }
         let size = SizeText.short(state.size)
         var words = [size, "\(SizeText.short(Int64(rate)))/s"]
         if let total = state.total, total > 0 {

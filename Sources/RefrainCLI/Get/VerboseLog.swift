@@ -77,7 +77,8 @@ final class VerboseLog: Sendable {
             return line[...bracket] + blanked(field, inBrackets: false) + "]"
         }
         guard let colon = line.firstIndex(of: ":"), HTTPHeaders.isValidName(String(line[..<colon])) else {
-            return String(line)
+            // The first line, or a field of HTTP/2 such as `:path`.
+            return SanitizedURL.withoutSecretParameters(String(line))
         }
         let value = line[line.index(after: colon)...].drop { $0 == " " }
         let field = HTTPHeaders.Field(name: String(line[..<colon]), value: String(value))

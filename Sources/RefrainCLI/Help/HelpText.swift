@@ -95,7 +95,10 @@ enum HelpText {
         return padded(usage, column) + help.dropFirst(column)
     }
 
-    private static func wrapped(_ text: String, indent: Int, width: Int = 100) -> String {
+    /// The columns of the terminal, up to 100.
+    private static let width = min(100, max(60, Output.standard.columns ?? 100))
+
+    private static func wrapped(_ text: String, indent: Int) -> String {
         var lines: [String] = []
         var line = ""
         for word in text.split(separator: " ") {

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 extension CommandSpec.Group {
     /// The options that set a policy, for `explain`.
-    static let schedule = schedule(
-        attempts: "Make at most N attempts, including the first.",
-        backoff: "exponential:500ms:2:30s",
-        jitter: "full, which draws from zero to the wait"
-    )
+    static let schedule = schedule(attempts: "Make at most N attempts, including the first.")
 
     /// The options that set a policy, for a command that limits its attempts by time.
     static let commandSchedule =
         schedule(
-            attempts: "Make at most N attempts, including the first. No limit by default, except --retry-for.",
-            backoff: "exponential:500ms:2:8s",
-            jitter: "equal, which draws from half the wait to the wait; full, from zero, beside --backoff"
+            attempts: "Make at most N attempts, including the first; one that goes on with a download after new bytes "
+                + "have come is not counted. No limit by default, except --retry-for."
         ) + [
             OptionSpec(
                 .retryFor,
@@ -22,20 +17,21 @@ extension CommandSpec.Group {
             )
         ]
 
-    private static func schedule(attempts: String, backoff: String, jitter: String) -> [OptionSpec] {
+    private static func schedule(attempts: String) -> [OptionSpec] {
         [
             OptionSpec(.attempts, .required("N"), attempts),
             OptionSpec(
                 .backoff,
                 .required("SCHEDULE"),
                 "The waits between attempts: exponential:BASE[:FACTOR[:CAP]], linear:BASE[:STEP[:CAP]], fibonacci:BASE[:CAP], "
-                    + "decorrelated:BASE[:CAP], constant:DELAY or none. Default: \(backoff).",
+                    + "decorrelated:BASE[:CAP], constant:DELAY or none. Default: exponential:500ms:2:8s.",
                 choices: ["exponential:", "linear:", "fibonacci:", "decorrelated:", "constant:", "none"]
             ),
             OptionSpec(
                 .jitter,
                 .required("KIND"),
-                "Randomize the waits: full, equal or none. Default: \(jitter).",
+                "Randomize the waits: full, equal or none. Default: equal, which draws from half the wait to the wait; full, "
+                    + "from zero, beside --backoff.",
                 choices: ["full", "equal", "none"]
             ),
         ]

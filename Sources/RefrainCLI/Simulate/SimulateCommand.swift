@@ -27,8 +27,12 @@ struct SimulateCommand {
             for policy in settings.policies { reports += try await run(policy, clients: clients) }
         }
         showProgress("")
-        if let path = arguments.last(.svg) { try write(picture(reports).svg, to: path) }
-        if let path = arguments.last(.html) { try write(picture(reports).html, to: path) }
+        for (option, isPage) in [(OptionName.svg, false), (.html, true)] {
+            guard let path = arguments.last(option) else { continue }
+            let picture = picture(reports)
+            try write(isPage ? picture.html : picture.svg, to: path)
+            if path != "-" { Output.error.show("saved the picture to \(Sanitized.text(path))\n") }
+        }
         guard !arguments.has(.json) else {
             for report in reports { try say(report.json) }
             return .success
@@ -39,13 +43,8 @@ struct SimulateCommand {
         }
         try say(Storm.Table(reports).text)
         if arguments.has(.findTrigger) { try await findTrigger() }
-        let virtual = settings.duration.inSeconds * Double(reports.count)
-        let real = begun.duration(to: .now).inSeconds
-        let speed = Decimals.text(virtual / max(real, 0.001), places: 0)
-        Output.error.show(
-            "\(Decimals.text(virtual, places: 0)) s simulated in \(DurationText.short(.seconds(real))), "
-                + "\(speed) times as fast as real time\n"
-        )
+        let virtual = Decimals.text(settings.duration.inSeconds * Double(reports.count), places: 0)
+        Output.error.show("\(virtual) s simulated in \(DurationText.short(begun.duration(to: .now)))\n")
         return .success
     }
 

@@ -21,6 +21,7 @@ struct SimulationSettings: Sendable {
     /// Reads the options of the command.
     init(_ arguments: Arguments) throws {
         if let word = arguments.positionals.first { throw UsageError("\(Sanitized.text(word)) is not expected here") }
+        if let server = arguments.last(.server) { title = "The server \(Sanitized.text(server))" }
         if let path = arguments.last(.storm) { try read(path) }
         if arguments.has(.policy) {
             policies = []

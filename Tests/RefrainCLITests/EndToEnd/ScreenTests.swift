@@ -57,6 +57,11 @@ struct ScreenTests {
         let last = ended.errors.split(separator: "\n").last ?? ""
         #expect(last.hasPrefix("refrain get: 1 of 2 saved, 3 B in "), "\(last)")
         #expect(last.hasSuffix("; 1 failed: see refrain status \(folder.path)"), "\(last)")
+        let state = folder.path + ".state"
+        let apart = try await Executable.run(["get", "--state", state, "--output-dir", folder.path] + urls)
+        #expect(apart.errors.contains("; 1 failed: see refrain status \(state)\n"), "\(apart.errors)")
+        #expect(try await Executable.run(["status", state]).text.contains("1 failed"))
+        _ = try await Executable.run(["-f", state, state + "-lock"], program: "/bin/rm")
         _ = try await Executable.run(["-rf", folder.path], program: "/bin/rm")
     }
 
@@ -272,6 +277,10 @@ struct ScreenTests {
         #expect(late.contains("come back 2023-11-1") && late.contains(", in 2.0 h"), "\(late)")
         let unknown = try await explain("nonsense")
         #expect(unknown.status == 2 && unknown.errors.contains("refrain help explain"), "\(unknown.errors)")
+        #expect(try await explain("503 Service Unavailable").text == explain("503").text)
+        #expect(try await explain("ECONREST").errors.contains("did you mean econnreset?"))
+        #expect(try await explain("22").errors.contains("give the status"))
+        #expect(try await explain("--error", "429").errors.contains("--status"))
         let report = try await get("--report", "-", server.baseURL + "/status/503?times=2")
         let first = try await explain(String(report.text.dropLast()), "--attempt", "1").text
         #expect(first.contains("GET, attempt 1: status 503") && first.contains("recorded  retry, after "), "\(first)")

@@ -75,6 +75,8 @@ struct ProgressTests {
         #expect(!counted.contains("gives up"))
         let resumed = notice(record(nil, .networkConnectionLost, delay: .zero), maxAttempts: 4).line
         #expect(resumed == "connection lost; attempt 3 of 4 now")
+        // One that is not counted comes on top.
+        #expect(notice(record(nil, .networkConnectionLost, delay: .zero), maxAttempts: 2).line.hasSuffix("; attempt 3 now"))
         #expect(notice(record(500), maxAttempts: 4, timeout: .seconds(20)).line.contains("gives up after"))
         #expect(
             notice(record(202, nil, .conditionNotMet)).line.hasPrefix(
@@ -89,6 +91,18 @@ struct ProgressTests {
         let text = notice.countdown(columns, now: notice.instant - .milliseconds(700))
         #expect(text.count < columns && text.contains("attempt 3") && text.contains("in 0.7 s"), "\(text)")
         #expect(columns < 80 || text.contains("gives up after"))
+    }
+
+    @Test("-v, --dry-run and messages leave out the parameters of a URL that are secrets")
+    func secretParameters() {
+        let head = "GET /echo?token=abc&page=2&access_token=def HTTP/1.1\r\nHost: h\r\nX-Api-Key: ghi\r\n\r\n"
+        let shown = VerboseLog.text(.requestHead(Array(head.utf8)))
+        #expect(shown.hasPrefix("> GET /echo?token=***&page=2&access_token=*** HTTP/1.1\n> Host: h\n"), "\(shown)")
+        #expect(!shown.contains("ghi"))
+        let note = VerboseLog.text(.note("[HTTP/2] [1] [:path: /echo?token=abc]"))
+        #expect(note == "* [HTTP/2] [1] [:path: /echo?token=***]\n")
+        #expect(SanitizedURL.shown("http://u:p@h/?sig=abc&x=1#f") == "http://h/?sig=***&x=1#f")
+        #expect(SanitizedURL.shown("http://h/a?x=1") == "http://h/a?x=1")
     }
 
     @Test("a line is cut by the columns that its characters take")

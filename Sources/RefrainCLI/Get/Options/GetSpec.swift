@@ -153,7 +153,7 @@ extension CommandSpec {
                     OptionSpec(
                         .idempotencyKey,
                         .optional("KEY"),
-                        "Send an Idempotency-Key, a new one for each request unless given. It says that the server does a request with a key once, which makes POST safe to send again."
+                        "Send an Idempotency-Key, a new one for each request unless given: --idempotency-key=KEY, which is sent in quotation marks, as the draft of its standard has it. It says that the server does a request with a key once, which makes POST safe to send again."
                     ),
                     OptionSpec(
                         .idempotencyKeyField,

@@ -24,12 +24,12 @@ struct PaceTests {
     func limits() throws {
         let table: [(String, Pacer.Limits)] = [
             ("50/s", .per(.seconds(1), requests: 50)), ("10/m", .perMinute(requests: 10)),
-            ("100", .per(.seconds(3600), requests: 100)), ("5/2s", .per(.seconds(2), requests: 5)),
+            ("100/h", .per(.seconds(3600), requests: 100)), ("5/2s", .per(.seconds(2), requests: 5)),
             ("500/m,200000t/m", .perMinute(requests: 500, cost: 200_000)),
             ("1/s,6000t/m", .perMinute(requests: 60, cost: 6000)), ("100t/d", .per(.seconds(86_400), cost: 100)),
         ]
         for (text, limits) in table { #expect(try PaceText.parse(text, option: "--pace") == limits, "\(text)") }
-        for text in ["", "x", "0/s", "-1/s", "5/x", "5/0s", "1/s,2/s", "1t/s,2t/s", "5k/s", "5/s,", "nan/s"] {
+        for text in ["", "x", "0/s", "-1/s", "5/x", "5/0s", "1/s,2/s", "1t/s,2t/s", "5k/s", "5/s,", "nan/s", "100"] {
             #expect(throws: UsageError.self, "\(text)") { _ = try PaceText.parse(text, option: "--pace") }
         }
         #expect(try Self.settings(["--rate", "10/s"]).words == "10 requests in 1 s")
