@@ -142,6 +142,11 @@ extension RefrainError: RetryTerminalError {
 
     /// The unacceptable status, or nil.
     public var responseCode: Int? {
+    /// The time at which the server allows a retry, or nil: `HTTPError.retryAfterDate` of the transport's error.
+    ///
+    /// Only with the codes `retryAfterTooLong` and `circuitOpen`.
+    public var retryAfterDate: WallClock.Instant? { transportError?.retryAfterDate }
+
         guard case .responseValidationFailed(.unacceptableStatusCode(let code), _) = self else { return nil }
         return code
     }
