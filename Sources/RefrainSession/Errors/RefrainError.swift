@@ -75,7 +75,7 @@ public indirect enum RefrainError: Error, Sendable {
 
 extension RefrainError {
     /// What could not be made into a URL, and why.
-    public struct InvalidURL: Error, CustomStringConvertible {
+    public struct InvalidURL: LocalizedError, CustomStringConvertible {
         /// The value that is not a URL.
         public let convertible: any URLConvertible
         /// Why it is none.
@@ -89,6 +89,8 @@ extension RefrainError {
 
         /// A sentence that describes the error.
         public var description: String { "\(underlyingError)" }
+        /// The ``description``, for `localizedDescription`.
+        public var errorDescription: String? { description }
     }
 }
 
@@ -140,13 +142,13 @@ extension RefrainError: RetryTerminalError {
     /// The code of the transport's error, or nil.
     public var transportCode: HTTPError.Code? { transportError?.code }
 
-    /// The unacceptable status, or nil.
-    public var responseCode: Int? {
     /// The time at which the server allows a retry, or nil: `HTTPError.retryAfterDate` of the transport's error.
     ///
     /// Only with the codes `retryAfterTooLong` and `circuitOpen`.
     public var retryAfterDate: WallClock.Instant? { transportError?.retryAfterDate }
 
+    /// The unacceptable status, or nil.
+    public var responseCode: Int? {
         guard case .responseValidationFailed(.unacceptableStatusCode(let code), _) = self else { return nil }
         return code
     }
@@ -251,13 +253,6 @@ extension RefrainError {
     }
 }
 
-extension RefrainError: CustomStringConvertible {
-    /// A sentence that describes the error, with a remedy if the error does not imply it.
-    public var description: String {
-        switch self {
-        case .explicitlyCancelled: "the request was cancelled"
-        case .invalidURL(let error): "the URL is invalid: \(error)"
-        case .createRequestFailed(let error): "the request could not be made: \(error)"
 extension [AttemptRecord] {
     /// These attempts with the request that an error of the response names.
     ///
@@ -279,11 +274,18 @@ extension [AttemptRecord] {
     }
 }
 
-        case .parameterEncodingFailed(let error): "the parameters could not be encoded: \(error)"
-        case .requestValidationFailed(let reason): "the request was not sent: \(reason)"
+extension RefrainError: CustomStringConvertible {
+    /// A sentence that describes the error, with a remedy if the error does not imply it.
     ///
     /// A failed exchange or validation, and a response that could not be read, are described by the request, the
     /// failure and, each on a line, the attempts.
+    public var description: String {
+        switch self {
+        case .explicitlyCancelled: "the request was cancelled"
+        case .invalidURL(let error): "the URL is invalid: \(error)"
+        case .createRequestFailed(let error): "the request could not be made: \(error)"
+        case .parameterEncodingFailed(let error): "the parameters could not be encoded: \(error)"
+        case .requestValidationFailed(let reason): "the request was not sent: \(reason)"
         case .requestAdaptationFailed(let error, let name, _): "the adapter \(name) failed: \(error)"
         case .requestRetryFailed(let error, let original, let name):
             "the retrier \(name) failed: \(error); the attempt before it ended with: \(original)"
@@ -297,6 +299,11 @@ extension [AttemptRecord] {
         case .sessionInvalidated(let error): "the session was invalidated" + (error.map { ": \($0)" } ?? "")
         }
     }
+}
+
+extension RefrainError: LocalizedError {
+    /// The ``description``, for `localizedDescription`.
+    public var errorDescription: String? { description }
 }
 
 extension RefrainError.RequestValidationFailureReason: CustomStringConvertible {

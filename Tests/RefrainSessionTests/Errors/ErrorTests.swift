@@ -165,6 +165,7 @@ struct ErrorTests {
         #expect(lines.first == "GET http://host.test/a failed: the response is unacceptable: its status is 503")
         #expect(unaccepted.attempts.map(\.status) == [503, 503, 503])
         #expect(lines.dropFirst().map(String.init) == unaccepted.attempts.map { "  \($0)" })
+        #expect(unaccepted.errorDescription == unaccepted.description)
 
         let session = Session.testing(ScriptedLoader(.status(200, body: "x\u{1B}[2J")))
         let request = session.request(url)
