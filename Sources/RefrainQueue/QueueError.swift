@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// An error of a queue or of its store.
 ///
 /// What becomes of a single request is not an error of the queue: see ``RequestQueue/Item/Outcome``.
@@ -41,6 +47,11 @@ public struct QueueError: Error, Hashable, Sendable, CustomStringConvertible {
         self.code = code
         self.description = description
     }
+}
+
+extension QueueError: LocalizedError {
+    /// The ``description``, for `localizedDescription`.
+    public var errorDescription: String? { description }
 }
 
 extension QueueError {

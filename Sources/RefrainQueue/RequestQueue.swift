@@ -296,14 +296,16 @@ public final class RequestQueue: Sendable {
 
     /// Settles a request that has failed or is unknown.
     ///
-    /// - Throws: ``QueueError/Code/noSuchItem`` for one that has not.
+    /// - Throws: ``QueueError/Code/noSuchItem`` if there is no such item, or if its outcome is another one.
     public func settle(_ id: Item.ID, _ settlement: Settlement) async throws(QueueError) {
         let key = UUID().uuidString.lowercased()
         let isSettled = try await store.call { store throws(QueueError) in
             try store.settle(id, settlement, newKey: key)
         }
         guard isSettled else {
-            throw QueueError(.noSuchItem, "no request \(id) has failed or is unknown")
+            guard let item = try await item(id) else { throw QueueError(.noSuchItem, "there is no item \(id)") }
+            let outcome = item.outcome.rawValue
+            throw QueueError(.noSuchItem, "item \(id) is \(outcome); only one that is failed or unknown can be settled")
         }
         wakeWorkers()
     }

@@ -267,8 +267,9 @@ struct RequestQueueTests {
         try await Self.work(queue, on: Self.retrying(last), until: 1)
         try await queue.settle(dead.id, .done)
         #expect(try await queue.items(.done).count == 1)
-        await #expect(throws: QueueError.self) { try await queue.settle(dead.id, .again) }
-        await #expect(throws: QueueError.self) { try await queue.settle(999, .done) }
+        let settled = "item \(dead.id) is done; only one that is failed or unknown can be settled"
+        await #expect(throws: QueueError(.noSuchItem, settled)) { try await queue.settle(dead.id, .again) }
+        await #expect(throws: QueueError(.noSuchItem, "there is no item 999")) { try await queue.settle(999, .done) }
     }
 
     @Test("a paused queue takes nothing, in every process, until it is resumed")

@@ -22,6 +22,12 @@ struct ErrorCodeTests {
         #expect(URLError.Code(.secureConnectionFailed)?.rawValue == -1200)
     }
 
+    @Test("the localized description of an error is its description")
+    func localized() throws {
+        let error: any Error = HTTPError(.timedOut, request: try HTTPRequest("http://host.test/"), message: "no answer")
+        #expect(error.localizedDescription == "GET http://host.test/ failed: timedOut (no answer)")
+    }
+
     @Test("what only Refrain tells apart has no code of URLError")
     func ownCodes() { #expect(URLError.Code(HTTPError.Code.deadlineExceeded) == nil) }
 

@@ -90,7 +90,4 @@ extension RefrainError {
         }
         return TextEncoding.named(encoding)
     }
-
-    /// What went wrong, as text.
-    public var errorDescription: String? { "\(self)" }
 }

@@ -128,11 +128,6 @@ extension HTTPResponse: Equatable {
     }
 }
 
-extension HTTPResponse: CustomStringConvertible {
-    /// Status and URL.
-    public var description: String { "\(status) \(request)" }
-}
-
 extension HTTPResponse {
     /// Makes a response without a body, as `HTTPURLResponse` is made; it is never nil.
     ///

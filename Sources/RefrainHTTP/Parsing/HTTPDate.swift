@@ -41,7 +41,7 @@ public enum HTTPDate {
 
     /// Formats an instant in one of the forms.
     package static func format(_ instant: WallClock.Instant, as form: Form) -> String {
-        let civil = CivilTime(secondsSinceEpoch: floorSeconds(instant))
+        let civil = CivilTime(instant)
         let (weekday, month) = (weekdays[civil.weekday], months[civil.month - 1])
         let time = "\(padded(civil.hour)):\(padded(civil.minute)):\(padded(civil.second))"
         let year = "\(padded(civil.year / 100))\(padded(civil.year % 100))"
@@ -106,7 +106,7 @@ extension HTTPDate {
 
     /// Returns the date of a two-digit year in the latest century that is at most 50 years after `now`.
     private static func inCentury(_ civil: CivilTime, now: WallClock.Instant) -> CivilTime {
-        let today = CivilTime(secondsSinceEpoch: floorSeconds(now))
+        let today = CivilTime(now)
         let latest = today.year + 50
         var result = civil
         result.year = latest - ((latest - civil.year) % 100)
@@ -152,15 +152,6 @@ extension HTTPDate {
     }
 
     private static func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-
-    /// Whole seconds since the epoch, rounded down and clamped to the range of dates.
-    private static func floorSeconds(_ instant: WallClock.Instant) -> Int64 {
-        let range = CivilTime.writable
-        guard instant.sinceEpoch > .seconds(range.lowerBound) else { return range.lowerBound }
-        guard instant.sinceEpoch < .seconds(range.upperBound) else { return range.upperBound }
-        let (seconds, attoseconds) = instant.sinceEpoch.components
-        return attoseconds < 0 ? seconds - 1 : seconds
-    }
 }
 
 /// Times in fields and bodies that are not written as one number.

@@ -53,13 +53,15 @@ extension HTTPBody {
     }
 
     /// A line of a body is longer than the reader allowed.
-    public struct LineTooLong: Error, Hashable, Sendable, CustomStringConvertible {
+    public struct LineTooLong: LocalizedError, Hashable, Sendable, CustomStringConvertible {
         /// The limit in bytes.
         public let limit: Int
         /// The number of the line, from 1.
         public let line: Int
         /// What happened.
         public var description: String { "line \(line) of the body is longer than \(limit) bytes" }
+        /// The ``description``, for `localizedDescription`.
+        public var errorDescription: String? { description }
     }
 
     /// Reads the lines of a body as bytes.
@@ -211,13 +213,15 @@ extension HTTPBody {
     }
 
     /// A line of a body is not the JSON text of a value.
-    public struct InvalidJSONLine: Error, CustomStringConvertible {
+    public struct InvalidJSONLine: LocalizedError, CustomStringConvertible {
         /// The number of the line, from 1.
         public let line: Int
         /// The decoder's error.
         public let underlyingError: any Error
         /// What happened.
         public var description: String { "line \(line) of the body cannot be decoded: \(underlyingError)" }
+        /// The ``description``, for `localizedDescription`.
+        public var errorDescription: String? { description }
     }
 }
 

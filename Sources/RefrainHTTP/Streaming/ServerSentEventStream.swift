@@ -37,7 +37,7 @@ extension HTTPLoader {
     /// - Parameters:
     ///   - request: the request for the stream. Its ``HTTPRequest/timeout`` is that of each call.
     ///   - strategy: decides whether and when to reconnect. Defaults to ``RetryPolicy/recommended``; a strategy of the
-    ///     request's own goes before it.
+    ///     request's own goes before it. A ``Retry`` in the chain leaves the attempts to this one (rule R24).
     ///   - budgets: the budgets that reconnections draw on. By default all of the process share one for each origin.
     ///   - clocks: the clocks that waits are measured on.
     ///   - random: the source of jitter.

@@ -36,10 +36,10 @@ public struct AttemptRecord: Hashable, Sendable, Codable {
     /// What held the attempt back before it was sent; nil: it went at once (rules R34 and R35).
     public var pacing: Pacing?
 
-    /// What an outer loop keeps to if it repeats the call; not a part of the record's value.
+    /// What the call's error tells besides its attempts; not a part of the record's value.
     package var repetition = Repetition()
 
-    /// What a loop around a call that failed keeps to if it repeats the call (rule R24).
+    /// What a loop around a call that failed keeps to if it repeats the call (rule R24), and what the error names.
     ///
     /// It is not encoded, and two of them are always equal.
     package struct Repetition: Hashable, Sendable {
@@ -49,6 +49,8 @@ public struct AttemptRecord: Hashable, Sendable, Codable {
         package var delay: Duration?
         /// The key that was generated for the request, or nil.
         package var key: OuterRetry.Key?
+        /// The method and URL of the last attempt, for an error that names no request itself; nil elsewhere.
+        package var request: HTTPRequest?
 
         package static func == (left: Repetition, right: Repetition) -> Bool { true }
         package func hash(into hasher: inout Hasher) {}

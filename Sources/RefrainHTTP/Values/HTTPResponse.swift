@@ -73,6 +73,19 @@ public struct HTTPResponse: Sendable {
     }
 }
 
+extension HTTPResponse: CustomStringConvertible {
+    /// One line: status, request, size of the body and, if there was more than one, the number of attempts.
+    ///
+    /// For example `200 OK, GET https://example.com/, 3 bytes, 2 attempts`. The URL is without its user information; a
+    /// body that is not in memory is `a stream`.
+    public var description: String {
+        let bytes = body.dataInMemory.map { $0.count == 1 ? "1 byte" : "\($0.count) bytes" }
+        var text = "\(status) \(status.message), \(request), \(bytes ?? "a stream")"
+        if attempts.count > 1 { text += ", \(attempts.count) attempts" }
+        return text
+    }
+}
+
 /// The outcome of a request: a response of any status, or an error.
 public typealias HTTPResult = Result<HTTPResponse, HTTPError>
 

@@ -20,6 +20,11 @@ public struct Rules: OptionSet, Hashable, Sendable {
     public var names: [String] { numbers.map { "R\($0)" } }
 }
 
+extension Rules: CustomStringConvertible {
+    /// The names in ascending order, such as `R2, R15`; empty without any.
+    public var description: String { names.joined(separator: ", ") }
+}
+
 extension Rules {
     /// R1: safe and idempotent methods may be sent again.
     package static let idempotentMethods = Rules(1)

@@ -75,7 +75,7 @@ public indirect enum RefrainError: Error, Sendable {
 
 extension RefrainError {
     /// What could not be made into a URL, and why.
-    public struct InvalidURL: Error, CustomStringConvertible {
+    public struct InvalidURL: LocalizedError, CustomStringConvertible {
         /// The value that is not a URL.
         public let convertible: any URLConvertible
         /// Why it is none.
@@ -89,6 +89,8 @@ extension RefrainError {
 
         /// A sentence that describes the error.
         public var description: String { "\(underlyingError)" }
+        /// The ``description``, for `localizedDescription`.
+        public var errorDescription: String? { description }
     }
 }
 
@@ -139,6 +141,11 @@ extension RefrainError: RetryTerminalError {
 
     /// The code of the transport's error, or nil.
     public var transportCode: HTTPError.Code? { transportError?.code }
+
+    /// The time at which the server allows a retry, or nil: `HTTPError.retryAfterDate` of the transport's error.
+    ///
+    /// Only with the codes `retryAfterTooLong` and `circuitOpen`.
+    public var retryAfterDate: WallClock.Instant? { transportError?.retryAfterDate }
 
     /// The unacceptable status, or nil.
     public var responseCode: Int? {
@@ -229,25 +236,49 @@ extension HTTPRequest {
 }
 
 extension RefrainError {
-    /// Returns this error with the attempts of the request.
-    func recording(_ attempts: [AttemptRecord]) -> RefrainError {
+    /// Returns this error with the attempts of the call, and with the request that the last one sent.
+    func recording(_ attempts: [AttemptRecord], of request: HTTPRequest?) -> RefrainError {
         switch self {
         case .responseValidationFailed(let reason, _):
-            return .responseValidationFailed(reason: reason, attempts: attempts)
+            return .responseValidationFailed(reason: reason, attempts: attempts.naming(request))
         case .requestAdaptationFailed(let error, let name, _):
             return .requestAdaptationFailed(error: error, by: name, attempts: attempts)
         case .responseSerializationFailed(let reason, _):
-            return .responseSerializationFailed(reason: reason, attempts: attempts)
+            return .responseSerializationFailed(reason: reason, attempts: attempts.naming(request))
         case .requestRetryFailed(let retryError, let original as RefrainError, let name):
-            let original = original.recording(attempts)
+            let original = original.recording(attempts, of: request)
             return .requestRetryFailed(retryError: retryError, originalError: original, by: name)
         default: return self
         }
     }
 }
 
+extension [AttemptRecord] {
+    /// These attempts with the request that an error of the response names.
+    ///
+    /// Its method and URL alone: an error that is kept does not keep a body.
+    fileprivate func naming(_ request: HTTPRequest?) -> [AttemptRecord] {
+        guard let last = indices.last, let request else { return self }
+        var attempts = self
+        attempts[last].repetition.request = HTTPRequest(request.url, method: request.method)
+        return attempts
+    }
+
+    /// The description of an error that ended the call, as `HTTPError` has it: request, failure and attempts.
+    fileprivate func description(of failure: String) -> String {
+        var text = last?.repetition.request.map { "\($0) failed: \(failure)" } ?? failure
+        if let budgetNote { text += ". \(budgetNote)" }
+        for attempt in self { text += "\n  \(attempt)" }
+        // The failure may quote what the server sent.
+        return PrintableText.plain(text)
+    }
+}
+
 extension RefrainError: CustomStringConvertible {
     /// A sentence that describes the error, with a remedy if the error does not imply it.
+    ///
+    /// A failed exchange or validation, and a response that could not be read, are described by the request, the
+    /// failure and, each on a line, the attempts.
     public var description: String {
         switch self {
         case .explicitlyCancelled: "the request was cancelled"
@@ -259,15 +290,20 @@ extension RefrainError: CustomStringConvertible {
         case .requestRetryFailed(let error, let original, let name):
             "the retrier \(name) failed: \(error); the attempt before it ended with: \(original)"
         case .responseValidationFailed(let reason, let attempts):
-            "the response is unacceptable: \(reason)" + (attempts.budgetNote.map { ". \($0)" } ?? "")
+            attempts.description(of: "the response is unacceptable: \(reason)")
         case .responseSerializationFailed(let reason, let attempts):
-            "the response could not be read: \(reason)" + (attempts.budgetNote.map { ". \($0)" } ?? "")
+            attempts.description(of: "the response could not be read: \(reason)")
         case .sessionTaskFailed(let error): "\(error)"
         case .sessionDeinitialized:
             "the session was released before its request ended: keep it, as in `let session = Session(…)`"
         case .sessionInvalidated(let error): "the session was invalidated" + (error.map { ": \($0)" } ?? "")
         }
     }
+}
+
+extension RefrainError: LocalizedError {
+    /// The ``description``, for `localizedDescription`.
+    public var errorDescription: String? { description }
 }
 
 extension RefrainError.RequestValidationFailureReason: CustomStringConvertible {

@@ -159,7 +159,9 @@ extension Request {
     public var error: RefrainError? {
         state.withLock { state in
             if state.hasEnded {
-                return state.outcome.error ?? state.outcome.serializationError?.recording(state.outcome.attempts)
+                let outcome = state.outcome
+                let sent = outcome.sent ?? state.requests.last
+                return outcome.error ?? outcome.serializationError?.recording(outcome.attempts, of: sent)
             }
             return state.currentError
         }

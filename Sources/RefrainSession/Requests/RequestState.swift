@@ -114,7 +114,7 @@ struct RequestState {
             outcome.error = RefrainError(of: error)
         }
         let error = last.retryError as? RefrainError ?? outcome.error
-        if let error { outcome.error = error.recording(outcome.attempts) }
+        if let error { outcome.error = error.recording(outcome.attempts, of: outcome.sent ?? requests.last) }
         if lifecycle == .cancelled { outcome.error = endReason ?? .explicitlyCancelled }
     }
 
@@ -128,8 +128,9 @@ struct RequestState {
     /// Ends the request with the outcome that was noted, and what its kind made of the error.
     mutating func end(settledWith error: RefrainError?) -> [UnsafeContinuation<CallerExecutor.Job?, Never>]? {
         guard !hasEnded else { return nil }
+        let sent = outcome.sent ?? requests.last
         outcome.error =
-            lifecycle == .cancelled ? endReason ?? .explicitlyCancelled : error?.recording(outcome.attempts)
+            lifecycle == .cancelled ? endReason ?? .explicitlyCancelled : error?.recording(outcome.attempts, of: sent)
         return end()
     }
 
@@ -176,4 +177,7 @@ struct RequestOutcome: Sendable {
     var serializationError: RefrainError?
     /// Every attempt, in order.
     var attempts: [AttemptRecord] = []
+
+    /// The request that the last response belongs to, as the transport sent it; nil without a response.
+    var sent: HTTPRequest? { response?.request }
 }

@@ -98,7 +98,8 @@ extension DataResponse where Failure == RefrainError {
         exchange = Exchange(request, outcome.response, outcome.attempts)
         switch result {
         case .success: self.result = result
-        case .failure(let error): self.result = .failure(error.recording(outcome.attempts))
+        case .failure(let error):
+            self.result = .failure(error.recording(outcome.attempts, of: outcome.sent ?? request))
         }
     }
 }

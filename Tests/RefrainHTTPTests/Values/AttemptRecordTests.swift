@@ -42,6 +42,8 @@ struct AttemptRecordTests {
         #expect(Rules(0, -1, 64, .max).isEmpty)
         let read = try JSONDecoder().decode(Rules.self, from: Data(#"["R2","R63","X","R64","R","r3","R-1"]"#.utf8))
         #expect(read == Rules(2, 63))
+        #expect("\(Rules(15, 2, 7))" == "R2, R7, R15")
+        #expect("\(Rules())" == "")
     }
 
     @Test(

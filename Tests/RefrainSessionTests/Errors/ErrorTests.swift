@@ -155,4 +155,35 @@ struct ErrorTests {
         #expect(error?.isRequestRetryError == true)
         #expect(error?.attempts.map(\.number) == [1, 2])
     }
+
+    @Test("R29: an error of a validation or of a decoder names the request, the status and the attempts")
+    func described() async throws {
+        let url = "http://user:secret@host.test/a"
+        let down = Session.testing(ScriptedLoader(.status(503)), interceptor: RetryPolicy.recommended)
+        let unaccepted = try #require(await down.request(url).validate().serializingData().response.error)
+        let lines = unaccepted.description.split(separator: "\n")
+        #expect(lines.first == "GET http://host.test/a failed: the response is unacceptable: its status is 503")
+        #expect(unaccepted.attempts.map(\.status) == [503, 503, 503])
+        #expect(lines.dropFirst().map(String.init) == unaccepted.attempts.map { "  \($0)" })
+        #expect(unaccepted.errorDescription == unaccepted.description)
+
+        let session = Session.testing(ScriptedLoader(.status(200, body: "x\u{1B}[2J")))
+        let request = session.request(url)
+        let unread = try #require(await request.serializingDecodable([Int].self).response.error)
+        let prefix = "GET http://host.test/a failed: the response could not be read: at its root"
+        #expect(unread.description.hasPrefix(prefix))
+        #expect(unread.description.hasSuffix("\n  \(try #require(unread.attempts.first))"))
+        #expect(request.error?.description == unread.description)
+        guard case .responseSerializationFailed(.decodingFailed, let attempts) = unread else {
+            Issue.record("\(unread)")
+            return
+        }
+        #expect(attempts == request.attempts)
+
+        let bell = TestError(name: "\u{7}")
+        let checked = RefrainError.responseValidationFailed(reason: .customValidationFailed(error: bell))
+        #expect(!checked.description.contains("\u{7}"))
+        let status = RefrainError.responseValidationFailed(reason: .unacceptableStatusCode(code: 503))
+        #expect(status.description == "the response is unacceptable: its status is 503")
+    }
 }

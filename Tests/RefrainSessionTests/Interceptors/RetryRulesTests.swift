@@ -89,7 +89,8 @@ struct RetryRulesTests {
         let session = Session.testing(loader, interceptor: always)
         let error = await session.request(HTTPRequest.sample).validate().serializingData().response.error
         #expect(error?.transportCode == .retryAfterTooLong)
-        #expect(error?.transportError?.retryAfterDate != nil)
+        #expect(error?.retryAfterDate != nil)
+        #expect(error?.retryAfterDate == error?.transportError?.retryAfterDate)
         #expect(loader.requests.count == 1)
     }
 

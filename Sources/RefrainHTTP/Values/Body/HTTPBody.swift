@@ -215,11 +215,13 @@ extension HTTPBody: ReplayableSequence {
 
 extension HTTPBody {
     /// Thrown when a body exceeds the limit of its reader.
-    public struct TooLarge: Error, Hashable, Sendable, CustomStringConvertible {
+    public struct TooLarge: LocalizedError, Hashable, Sendable, CustomStringConvertible {
         /// The limit in bytes.
         public let limit: Int
         /// A sentence with the limit.
         public var description: String { "the body is larger than \(limit) bytes" }
+        /// The ``description``, for `localizedDescription`.
+        public var errorDescription: String? { description }
     }
 }
 

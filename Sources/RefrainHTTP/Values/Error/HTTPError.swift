@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// A request that has no response: the failure, the request and its attempts.
 public struct HTTPError: Error, Sendable {
     private var contents: CopyOnWriteBox<Fields>
@@ -170,6 +176,11 @@ extension HTTPError: CustomStringConvertible {
         // A message may quote what the server sent.
         return PrintableText.plain(text)
     }
+}
+
+extension HTTPError: LocalizedError {
+    /// The ``description``, for `localizedDescription`.
+    public var errorDescription: String? { description }
 }
 
 extension HTTPError.Code {
