@@ -21,7 +21,8 @@ enum ExplainSubject {
         } else if let code = FailureWords.code(text) {
             self = .failure(code)
         } else {
-            let known = HTTPError.Code.allCases.map(\.rawValue) + FailureWords.known.flatMap { $0.words }.filter { $0.first?.isNumber == false }
+            let words = FailureWords.known.flatMap(\.words).filter { $0.first?.isNumber == false }
+            let known = HTTPError.Code.allCases.map(\.rawValue) + words
             var meant = SuggestionFinder.nearest(to: text, among: known).map { "; did you mean \($0)?" }
             if text == "22" { meant = "; curl's 22 stands for any status of 400 or more: give the status, such as 503" }
             if Directory.kind(of: text) == .file {

@@ -69,19 +69,8 @@ enum DurationText {
     ]
 }
 
-/// Dates as reports and messages have them (RFC 3339), in UTC.
+/// Dates as people read them, in the local time zone.
 enum DateText {
-    /// The date with milliseconds: `2026-11-22T10:34:18.123Z`.
-    static func iso8601(_ instant: WallClock.Instant) -> String {
-        let milliseconds = Int64((instant.sinceEpoch.inSeconds * 1000).rounded(.down))
-        let second = milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
-        // The years 0 to 9999.
-        var seconds = time_t(min(max(second, -62_167_219_200), 253_402_300_799))
-        var time = tm()
-        gmtime_r(&seconds, &time)
-        return "\(day(time))T\(clock(time)).\(padded(Int(milliseconds - second * 1000), 3))Z"
-    }
-
     /// The time of day in the local time zone, such as `14:03:01`; with the date where that is another day than today.
     static func localTime(_ instant: WallClock.Instant, now: WallClock.Instant = .now) -> String {
         let (date, today) = (parts(of: instant), parts(of: now))

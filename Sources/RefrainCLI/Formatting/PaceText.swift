@@ -16,7 +16,8 @@ enum PaceText {
                 throw .badValue(text, of: option, "is not a pace; write 50/s, 10/m, or 500/m,200000t/m with tokens")
             }
             guard parts.count > 1, let interval = interval(parts[1]) else {
-                throw .badValue(text, of: option, "names no span of time; write \(item)/s, or \(item)/h as curl's --rate means")
+                let meant = "write \(item)/s, or \(item)/h as curl's --rate means"
+                throw .badValue(text, of: option, "names no span of time; \(meant)")
             }
             guard (unit.isEmpty ? requests : cost) == nil else {
                 throw .badValue(text, of: option, "has two limits of the same kind")

@@ -77,11 +77,13 @@ enum FailureText {
     /// How a request can be sent again that may have been processed; nil for any other failure.
     private static func adviceOnRepetition(_ outcome: FetchOutcome) -> String? {
         if outcome.attempts.last?.reason == .notReplayable, outcome.remark == nil {
-            return "the server may have processed it; --idempotency-key, where the server knows keys, or --replay-unsafe "
-                + "sends it again"
+            return "the server may have processed it; --idempotency-key, where the server knows keys, or "
+                + "--replay-unsafe sends it again"
         }
         // OpenSSL's words for an answer that is not TLS.
-        if outcome.error?.code == .secureConnectionFailed, outcome.error?.message?.contains("wrong version number") == true {
+        if let error = outcome.error, error.code == .secureConnectionFailed,
+            error.message?.contains("wrong version number") == true
+        {
             return "the server does not speak TLS at this port; try http://"
         }
         return nil

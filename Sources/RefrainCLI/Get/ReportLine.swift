@@ -8,7 +8,7 @@ enum ReportLine {
         var members: [(String, JSON)] = [
             ("url", .string(outcome.url)),
             ("method", .string(outcome.method)),
-            ("started", .string(DateText.iso8601(outcome.began))),
+            ("started", .string("\(outcome.began)")),
             ("status", status(outcome.status)),
             ("error", .optional(outcome.error) { .string($0.code.rawValue) }),
             ("bytes", .integer(outcome.bytes)),
@@ -19,7 +19,7 @@ enum ReportLine {
             members.append(("request_headers", fields(outcome.lastRequest.headers)))
             if let response = outcome.response { members.append(("headers", fields(response.headers))) }
         }
-        if let date = outcome.retryAfterDate { members.append(("come_back_at", .string(DateText.iso8601(date)))) }
+        if let date = outcome.retryAfterDate { members.append(("come_back_at", .string("\(date)"))) }
         if outcome.isSkipped { members.append(("skipped", .string("done in an earlier run"))) }
         if let cost = outcome.cost { members.append(("cost", .rounded(cost, places: 3))) }
         if outcome.isPartial { members.append(("partial", .integer(outcome.bytes))) }

@@ -136,6 +136,6 @@ struct StatusCommand {
     }
 
     private static func date(_ seconds: Double?) -> JSON {
-        .optional(seconds) { .string(DateText.iso8601(WallClock.Instant(sinceEpoch: .seconds($0)))) }
+        .optional(seconds) { .string("\(WallClock.Instant(sinceEpoch: .seconds($0)))") }
     }
 }

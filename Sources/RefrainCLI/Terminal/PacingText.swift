@@ -19,7 +19,7 @@ enum PacingText {
     /// The members of a report; what was no wait is left out.
     static func members(_ pacing: AttemptRecord.Pacing) -> [(String, JSON)] {
         var members: [(String, JSON)] = []
-        if let date = pacing.heldUntil { members.append(("held_until", .string(DateText.iso8601(date)))) }
+        if let date = pacing.heldUntil { members.append(("held_until", .string("\(date)"))) }
         for part in parts where pacing[keyPath: part.path] > .zero {
             members.append((part.member, .rounded(pacing[keyPath: part.path].inSeconds * 1000, places: 3)))
         }

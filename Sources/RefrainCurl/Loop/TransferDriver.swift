@@ -88,7 +88,8 @@ final class TransferDriver {
     func pollTimeout() -> Int32 {
         defer { iteration.hadActivity = false }
         guard startable.isEmpty, removable.isEmpty else { return 0 }
-        let wait = heldAnswers.shorten(MonotonicTime.now.millisecondsUntil(nextLimit), hadActivity: iteration.hadActivity)
+        let untilLimit = MonotonicTime.now.millisecondsUntil(nextLimit)
+        let wait = heldAnswers.shorten(untilLimit, hadActivity: iteration.hadActivity)
         return isSlowed ? min(wait, 100) : wait
     }
 

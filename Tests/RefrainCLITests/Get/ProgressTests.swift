@@ -76,7 +76,8 @@ struct ProgressTests {
         let resumed = notice(record(nil, .networkConnectionLost, delay: .zero), maxAttempts: 4).line
         #expect(resumed == "connection lost; attempt 3 of 4 now")
         // One that is not counted comes on top.
-        #expect(notice(record(nil, .networkConnectionLost, delay: .zero), maxAttempts: 2).line.hasSuffix("; attempt 3 now"))
+        let free = notice(record(nil, .networkConnectionLost, delay: .zero), maxAttempts: 2).line
+        #expect(free == "connection lost; attempt 3 now")
         #expect(notice(record(500), maxAttempts: 4, timeout: .seconds(20)).line.contains("gives up after"))
         #expect(
             notice(record(202, nil, .conditionNotMet)).line.hasPrefix(
