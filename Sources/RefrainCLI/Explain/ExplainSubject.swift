@@ -44,7 +44,7 @@ extension ExplainSubject {
         else { return nil }
         let status = HTTPStatus(rawValue: number)
         guard parts.count > 1 else { return status }
-        return ResponseHead.reason(of: status).lowercased() == parts[1].lowercased() ? status : nil
+        return status.message.lowercased() == parts[1].lowercased() ? status : nil
     }
 }
 
