@@ -118,7 +118,7 @@ final class Progress: Sendable {
             guard tellsRetries else { return }
             // Alone on a terminal it counts down in the line, and stays when the wait is over.
             if isAlone, isLive, !notice.isShort { return line.draw { notice.countdown($0) } }
-            line.say("refrain get: \(isAlone ? "" : "\(progress.url): ")\(notice.line)\n")
+            line.say("refrain get: \(isAlone ? "" : "\(SanitizedURL.shown(progress.url)): ")\(notice.line)\n")
         }
     }
 
