@@ -38,7 +38,7 @@ enum FailureText {
         {
             text += ", and there is no time for another attempt: \(limit)"
         }
-        if let advice = advice(outcome) ?? adviceOnRepetition(outcome) { text += ": \(advice)" }
+        if let advice = advice(outcome) ?? remedy(outcome) { text += ": \(advice)" }
         return Sanitized.line(text)
     }
 
@@ -74,8 +74,8 @@ enum FailureText {
         return "run it again then, or \(way)"
     }
 
-    /// How a request can be sent again that may have been processed; nil for any other failure.
-    private static func adviceOnRepetition(_ outcome: FetchOutcome) -> String? {
+    /// What to do about a request that may have been processed, or met a server without TLS; nil for any other failure.
+    private static func remedy(_ outcome: FetchOutcome) -> String? {
         if outcome.attempts.last?.reason == .notReplayable, outcome.remark == nil {
             return "the server may have processed it; --idempotency-key, where the server knows keys, or "
                 + "--replay-unsafe sends it again"
