@@ -79,7 +79,7 @@ struct TimeoutTests {
         configuration.overrides.receiveBuffer = 16_384
         let loader = try CurlLoader(configuration: configuration)
         let request = try HTTPRequest(server.baseURL + "/bytes/2000000")
-        // With other servers libcurl forgot one in about half of the runs, which ended by another one's limit, or never.
+        // With other servers libcurl forgot one in about half of the runs, which ended by another limit, or never.
         let times = try await withThrowingTaskGroup(of: [Duration].self) { group in
             for _ in 0..<3 {
                 group.addTask {
