@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How many requests to one place are under way at once, found by additive increase and multiplicative decrease.
 ///
+/// Where so many were too many before, the increase is half as fast after each refusal, so that a server with little
+/// room is not asked for more of it again and again; the idea is the plateau of CUBIC (RFC 9438, section 4.1).
+///
 /// A value; its owner has the lock, and the slots.
 struct AdaptiveConcurrency {
+    /// How much slower the increase becomes at most.
+    private static let maxCaution = 64.0
+
     private let maximum: Double
     private var limit: Double
+    /// How many were under way when one was last refused; nil: as many were not refused since.
+    private var refusedCount: Int?
+    /// How much slower the limit grows to ``refusedCount``.
+    private var caution = 1.0
     /// The requests under way when the limit was last lowered: what they tell is of the time before.
     private var outdated = 0
 
@@ -48,8 +58,12 @@ struct AdaptiveConcurrency {
         let isOutdated = outdated > 0
         if isOutdated { outdated -= 1 }
         switch sign {
-        case .success where !isOutdated: limit = min(maximum, limit + 1 / limit)
+        case .success where !isOutdated:
+            if let refusedCount, count >= refusedCount { (self.refusedCount, caution) = (nil, 1) }
+            let isNearRefusal = refusedCount.map { before + 1 >= $0 } ?? false
+            limit = min(maximum, limit + 1 / (isNearRefusal ? limit * caution : limit))
         case .refusal where !isOutdated:
+            (refusedCount, caution) = (count, min(Self.maxCaution, caution * 2))
             limit = max(1, limit / 2)
             outdated = max(0, count - 1)
         default: break

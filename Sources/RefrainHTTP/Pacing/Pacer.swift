@@ -20,7 +20,7 @@ internal import Foundation
 ///
 /// With a profile, the limits that answers tell are kept as well: where less is left than a request takes, it waits
 /// until it fits. With a maximum concurrency, refusals that name no time halve the number of requests that are under
-/// way, and successes raise it again, one at a time.
+/// way, and successes raise it again, one at a time, and more slowly where so many were refused before.
 ///
 /// A place is an origin and a credential, or what ``HTTPRequest/paceKey`` says. A session has a pacer of its own, its
 /// setting `pacer`. In a chain, put the stage after ``Retry``, so that each attempt is paced, and before ``Throttle``,
