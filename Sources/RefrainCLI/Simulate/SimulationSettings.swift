@@ -40,11 +40,11 @@ struct SimulationSettings: Sendable {
             guard let cost = ASCIINumber.decimal(text) else {
                 throw UsageError.badValue(text, of: "--cost", "is not a number of tokens, such as 1200")
             }
-            if let limit = sending.pace?.cost, cost > limit {
-                let (cost, limit) = (Decimals.text(cost, places: 0), Decimals.text(limit, places: 0))
-                throw UsageError("--cost: \(cost) never fits into the \(limit) of --pace")
-            }
             sending.cost = cost
+        }
+        if let limit = sending.pace?.cost, sending.cost > limit {
+            let (cost, limit) = (Decimals.text(sending.cost, places: 0), Decimals.text(limit, places: 0))
+            throw UsageError("a cost of \(cost) never fits into a pace of \(limit)")
         }
         if let text = arguments.last(.server) { server = try StormText.server(text, location: "--server") }
         if let text = arguments.last(.backend) { backend = try StormText.server(text, location: "--backend") }
