@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RefrainCore
-import RefrainTesting
+import TestSupport
 import Testing
 
 @testable import RefrainHTTP

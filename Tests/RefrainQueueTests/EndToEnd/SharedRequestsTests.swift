@@ -217,7 +217,9 @@ struct PostgresQuotaTests {
         // The count is of two seconds of the server's clock, which may end between two calls.
         var counts: [Int] = []
         while counts.last != 2, counts.count < 10 {
-            for quota in [a, a, b] { counts.append(try await quota.book("k", rate: 100, wanted: 1, hold: .zero).members) }
+            for quota in [a, a, b] {
+                counts.append(try await quota.book("k", rate: 100, wanted: 1, hold: .zero).members)
+            }
         }
         #expect(counts.last == 2 && counts.first == 1 && counts.allSatisfy { $0 <= 2 }, "\(counts)")
     }
