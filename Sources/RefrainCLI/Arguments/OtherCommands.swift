@@ -172,11 +172,14 @@ extension OtherCommands {
         guard !word.contains("://") else { return error }
         if arguments.has(.remoteName) { return UsageError("\(error). -O takes no name; -o NAME does") }
         if arguments.has(.include) { return UsageError("\(error). -i shows heads; a list is given by --from FILE") }
+        if arguments.last(.idempotencyKey)?.isEmpty == true {
+            return UsageError("\(error). A key of your own follows an equals sign: --idempotency-key=KEY")
+        }
         return error
     }
 
     /// The replacement of an option of these commands, also in its form that begins with `no-`.
-    static func downloaderAdvice(on name: String) -> String? {
+    private static func downloaderAdvice(on name: String) -> String? {
         if let advice = advicePerOption[name] { return advice }
         let bare = name.hasPrefix("no-") ? String(name.dropFirst(3)) : name
         if let group = advicePerGroup.first(where: { $0.names.contains(bare) }) { return group.advice }

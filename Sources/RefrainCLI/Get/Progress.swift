@@ -10,6 +10,8 @@ final class Progress: Sendable {
         var skipped = 0
         /// The failed requests of which a partial file is kept.
         var partial = 0
+        /// The bytes of these partial files.
+        var partialBytes: Int64 = 0
         /// The bytes of the files and bodies that are complete.
         var bytes: Int64 = 0
         var retries = 0
@@ -28,6 +30,8 @@ final class Progress: Sendable {
     private let kind: ProgressKind
     private let tellsRetries: Bool
     private let isAlone: Bool
+    /// Whether the number of requests is known from the beginning.
+    private let knowsTotal: Bool
     /// Whether the received bytes are shown while they arrive.
     private let metersBytes: Bool
     /// Whether the line is drawn.
@@ -41,6 +45,7 @@ final class Progress: Sendable {
         kind = settings.display.progress
         tellsRetries = settings.display.tellsRetries
         isAlone = settings.isAlone
+        knowsTotal = !settings.readsStandardInput
         isLive = kind == .line && line.isTerminal
         // A line among the printed bytes would become part of them.
         let printsOnTerminal = settings.destination.hasStreams && Output.standard.isTerminal
@@ -97,7 +102,9 @@ final class Progress: Sendable {
                 state.sum.bytes += outcome.bytes
             } else {
                 state.sum.failed += 1
-                if outcome.isPartial { state.sum.partial += 1 }
+                guard outcome.isPartial else { return }
+                state.sum.partial += 1
+                state.sum.partialBytes += outcome.bytes
             }
         }
     }
@@ -149,11 +156,21 @@ final class Progress: Sendable {
             failed: sum.failed,
             bytes: metersBytes ? bytes : nil,
             rate: rate(bytes),
+            left: left(of: total, sum, underWay),
             underWay.map { ($0.name, $0.share) }
         )
     }
 
-    /// The line of a list: what is done, the bytes and their rate, and what is under way with its share.
+    /// The time that is left if the other requests take as long as those of this run so far; nil: that says little.
+    private func left(of total: Int, _ sum: Sum, _ underWay: [TransferProgress]) -> Duration? {
+        let ended = Double(sum.done + sum.failed) + underWay.reduce(0) { $0 + $1.fraction }
+        let elapsed = ContinuousClock.now - start
+        guard knowsTotal, ended >= 1, elapsed >= .seconds(2) else { return nil }
+        return .seconds(min(elapsed.inSeconds * (Double(total - sum.skipped) / ended - 1), 1e7))
+    }
+
+    /// The line of a list: what is done, the bytes and their rate, the time that is left, and what is under way with
+    /// its share.
     static func listText(
         _ columns: Int,
         done: Int,
@@ -161,11 +178,16 @@ final class Progress: Sendable {
         failed: Int,
         bytes: Int64?,
         rate: Double,
+        left: Duration?,
         _ underWay: [(name: String, share: String)]
     ) -> String {
         var text = "\(done)/\(total)" + (columns < 60 ? "" : " done")
         if failed > 0 { text += ", \(failed) failed" }
         if let bytes { text += ", \(SizeText.short(bytes)), \(SizeText.short(Int64(rate)))/s" }
+        if let left, left > .zero, columns >= 60 {
+            let words = ", \(DurationText.short(left)) left"
+            if text.count + words.count < columns { text += words }
+        }
         var isFirst = true
         for (name, share) in underWay {
             let room = columns - 1 - text.count - share.count - 3

@@ -87,8 +87,12 @@ struct RunSummary {
             text += "; \(SizeText.short(outcome.bytes)) of the file are kept"
         } else {
             let total = max(settings.jobCount, sum.done + sum.failed + sum.skipped)
-            text += "; \(sum.done + sum.skipped) of \(total) are done, \(SizeText.short(sum.bytes))"
-            if sum.partial > 0 { text += ", and \(sum.partial) partial files are kept" }
+            text += "; \(sum.done + sum.skipped) of \(total) are done"
+            if sum.done > 0 { text += ", \(SizeText.short(sum.bytes))" }
+            if sum.partial > 0 {
+                let (files, size) = (sum.partial == 1 ? "file" : "files", SizeText.short(sum.partialBytes))
+                text += ", and \(sum.partial) partial \(files) (\(size)) \(sum.partial == 1 ? "is" : "are") kept"
+            }
             guard settings.options.continues || settings.state.file != nil else { return text }
         }
         guard let command = settings.commandLine, !settings.readsStandardInput else {

@@ -136,6 +136,13 @@ final class TransferProgress: Sendable {
         return "\(Self.percent(state.size, of: total)) %"
     }
 
+    /// The share that has arrived, from 0 to 1; 0 where the length is unknown.
+    var fraction: Double {
+        state.withLock { state in
+            state.total.map { $0 > 0 ? min(1, Double(state.size) / Double($0)) : 0 } ?? 0
+        }
+    }
+
     /// The line of a request that is alone, in the most words that fit.
     func line(_ columns: Int, rate: Double) -> String {
         let state = state.withLock { $0 }

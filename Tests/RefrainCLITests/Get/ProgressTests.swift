@@ -19,6 +19,7 @@ struct ProgressTests {
             failed: 0,
             bytes: 61_200_000,
             rate: 10_100_000,
+            left: .seconds(185),
             [
                 ("image.iso", "45 %"), ("a-very-long-name-of-a-file-that-does-not-fit.tar.gz", "again in 1.8 s"),
                 ("c", "1 KB"),
@@ -26,8 +27,9 @@ struct ProgressTests {
         )
         #expect(line.hasPrefix("3/5000"))
         #expect(columns < 40 || line.count < columns, "\(line)")
-        #expect(columns < 60 || line.contains("61.2 MB, 10.1 MB/s: image.iso 45 %"), "\(line)")
-        #expect(columns < 80 || line.contains(".tar.gz again in 1.8 s"), "\(line)")
+        #expect(columns < 60 || line.contains("61.2 MB, 10.1 MB/s, 3.1 min left"), "\(line)")
+        #expect(columns < 80 || line.contains(" left: image.iso 45 %"), "\(line)")
+        #expect(columns < 200 || line.contains(".tar.gz again in 1.8 s"), "\(line)")
     }
 
     private func notice(_ record: AttemptRecord, maxAttempts: Int? = nil, timeout: Duration? = nil) -> RetryNotice {
