@@ -180,7 +180,7 @@ extension Span {
     }
 
     /// Adds the event of a retry.
-    func addRetry(_ record: AttemptRecord) {
+    fileprivate func addRetry(_ record: AttemptRecord) {
         var values = CallAttributes()
         values.add(record)
         values.add("refrain.reason", .text(record.reason.rawValue))

@@ -271,7 +271,7 @@ private final class FirstMade<Base: Session.RequestConvertible>: Session.Request
 }
 
 /// The media types of files by extension (IANA's registry), for the parts of forms.
-enum FileMediaType {
+private enum FileMediaType {
     /// The media type of an extension in any case; `application/octet-stream` if it is not one of the common ones.
     static func of(extension name: String) -> String { types[name.lowercased()] ?? "application/octet-stream" }
 

@@ -38,7 +38,7 @@ struct CommandSpec: Sendable {
     var options: [OptionSpec] { groups.flatMap(\.options) + [Self.helpOption] }
 
     /// The option that every command has.
-    static let helpOption = OptionSpec(.help, short: "h", .none, "Show the help.")
+    private static let helpOption = OptionSpec(.help, short: "h", .none, "Show the help.")
 
     /// Every command, in the order of the help.
     static let all: [CommandSpec] = [
@@ -193,7 +193,7 @@ extension CommandSpec {
         operands: Shell.allCases.map(\.rawValue)
     )
 
-    static let helpCommand = CommandSpec(
+    private static let helpCommand = CommandSpec(
         name: .help,
         summary: "show the help of a command, or the manual page",
         forms: ["[COMMAND [all|CATEGORY]]", "--man"],

@@ -83,7 +83,7 @@ enum PolicyName: String, CaseIterable {
 }
 
 /// Times of a question.
-enum ExplainTime {
+private enum ExplainTime {
     /// Returns the rest of a timeout, in seconds; saturates.
     static func remaining(timeout: Double, elapsed: Double) -> Duration {
         let bound = 0x1p40

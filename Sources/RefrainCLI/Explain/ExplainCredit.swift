@@ -25,7 +25,7 @@ struct ExplainBudget {
     var interval = Duration.seconds(1)
 
     /// Up to this many calls are taken: no budget remembers more.
-    static let longestHistory = 10_000
+    private static let longestHistory = 10_000
 
     /// Reads a list such as `200,503,timedOut`.
     static func history(_ text: String) -> [RetryContext.Outcome]? {

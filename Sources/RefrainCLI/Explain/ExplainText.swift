@@ -51,7 +51,7 @@ struct ExplainText {
 }
 
 /// The rules in a few words each, for `refrain explain`; `Documentation/Rules.md` has the whole text.
-enum RuleText {
+private enum RuleText {
     /// The words of a rule by its name, such as `R7`.
     static func words(_ name: String) -> String { words[name] ?? "see Documentation/Rules.md" }
 

@@ -95,9 +95,6 @@ struct FetchOutcome: Sendable {
         return (attempts.last?.bytesSent ?? error.bytesSent).map { $0 > 0 } ?? !error.code.isKnownUnsent
     }
 
-    /// Whether the request was tried again, redirects aside.
-    var wasRetried: Bool { attempts.contains { $0.decision == .retry && $0.reason != .redirected } }
-
     /// The date after which the server accepts another request, if that is why the request ended.
     var retryAfterDate: WallClock.Instant? { error?.retryAfterDate }
 

@@ -302,7 +302,7 @@ final class Fetcher: Sendable {
     }
 
     /// The outcome of a request that is not sent, because the state has its result.
-    func outcomeWithoutRequest(_ job: FetchJob, number index: Int) -> FetchOutcome? {
+    private func outcomeWithoutRequest(_ job: FetchJob, number index: Int) -> FetchOutcome? {
         switch job.action {
         case .fetch, .resend, .revalidate: return nil
         default: break

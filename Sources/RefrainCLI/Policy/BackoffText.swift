@@ -4,7 +4,7 @@ internal import Refrain
 /// Schedules as they are written on the command line: `exponential:500ms:2:30s`, `constant:1s`, `none`.
 enum BackoffText {
     /// The cap of schedules that name none (rule R12).
-    static let standardCap = Duration.seconds(30)
+    private static let standardCap = Duration.seconds(30)
 
     /// Reads the schedule of the options, based on that of a policy.
     static func schedule(_ arguments: Arguments, base: Backoff) throws(UsageError) -> Backoff {

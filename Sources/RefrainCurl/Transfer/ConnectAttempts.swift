@@ -133,7 +133,7 @@ struct OpenedSockets {
     private static let longestDelay: Int64 = 500_000_000
 
     /// How long an address must have been silent to count as failed after a timeout; the first one always does.
-    static let fairTime: Int64 = 250_000_000
+    private static let fairTime: Int64 = 250_000_000
 
     var isEmpty: Bool { entries.isEmpty }
 

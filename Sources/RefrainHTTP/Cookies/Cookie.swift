@@ -94,7 +94,7 @@ extension WallClock.Instant {
 }
 
 /// The dates of `Expires`, which servers spell in many ways (RFC 6265 §5.1.1).
-enum CookieDate {
+private enum CookieDate {
     /// Parses a date; returns nil if it has no day, month, year or time.
     static func parse(_ text: String) -> WallClock.Instant? {
         var found = Found()

@@ -315,7 +315,7 @@ package enum UnnamedFile {
 private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
 
 /// Files that a process has left behind: each one is locked by the process that has made it, for as long as that runs.
-enum AbandonedFile {
+private enum AbandonedFile {
     /// Gives an open file without a name this name, and takes it from one that was left behind.
     ///
     /// - Returns: false where the name is another process's, or the file system has no locks.
@@ -341,7 +341,7 @@ enum AbandonedFile {
 }
 
 /// A path with its symbolic links resolved, and the file that exists there.
-struct ResolvedFilePath {
+private struct ResolvedFilePath {
     /// The resolved path; the file need not exist.
     let path: String
     /// The status of the existing file, or nil if there is none.

@@ -48,7 +48,7 @@ extension ServerProfile {
 }
 
 /// The codes and the time in the JSON of a refusal.
-struct RefusalBody {
+private struct RefusalBody {
     /// How much of a body is read.
     static let longest = 64 * 1024
 

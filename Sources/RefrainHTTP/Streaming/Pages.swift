@@ -111,7 +111,7 @@ extension HTTPLoader {
 }
 
 /// Where a page's `Link` field leads: a pure function of response and request.
-enum NextPage {
+private enum NextPage {
     /// The request of the next page, or nil where the page has no link to one.
     static func request(after response: HTTPResponse, to request: HTTPRequest) throws(HTTPError) -> HTTPRequest? {
         let links = LinkField.parse(fieldValues: response.headers[values: "Link"])

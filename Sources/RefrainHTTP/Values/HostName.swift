@@ -72,7 +72,7 @@ enum HostName {
 }
 
 /// Encodes Unicode labels as ASCII (RFC 3492).
-enum Punycode {
+private enum Punycode {
     private static let base = 36
     private static let smallestThreshold = 1
     private static let largestThreshold = 26

@@ -57,7 +57,7 @@ struct RequestState {
     /// What runs when the request has ended, in order.
     var completions: [@Sendable () async -> Void] = []
     /// Whether a task runs the completions.
-    var runsCompletions = false
+    private var runsCompletions = false
     var curlHandlers: [@Sendable (String) -> Void] = []
     var uploadProgress = Request.TransferProgress(completed: 0, total: nil)
     var downloadProgress = Request.TransferProgress(completed: 0, total: nil)

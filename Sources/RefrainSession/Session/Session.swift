@@ -374,7 +374,7 @@ extension Session {
     }
 
     /// Makes and registers an upload.
-    func uploading(
+    private func uploading(
         _ original: RequestFactory,
         _ interceptor: (any RequestInterceptor)?,
         _ shouldAutomaticallyResume: Bool?
@@ -472,7 +472,7 @@ extension Session {
     }
 
     /// Makes and registers a download.
-    func downloading(
+    private func downloading(
         _ original: RequestFactory,
         to target: DownloadRequest.Target,
         resuming resumption: ResumeData? = nil,

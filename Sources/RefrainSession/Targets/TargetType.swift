@@ -118,7 +118,7 @@ public enum TargetTask: Sendable {
     }
 }
 
-enum TargetOption: HTTPRequestOption {
+private enum TargetOption: HTTPRequestOption {
     static let defaultValue: (any TargetType)? = nil
 }
 

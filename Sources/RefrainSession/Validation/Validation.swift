@@ -83,7 +83,7 @@ extension DataStreamRequest {
 }
 
 /// The validations of responses.
-enum ValidationRules {
+private enum ValidationRules {
     /// The statuses accepted by default.
     static let acceptableStatusCodes = 200..<300
 

@@ -32,7 +32,7 @@ struct Chance {
     /// The natural logarithm of a positive number, by arithmetic alone.
     ///
     /// The C library's differs in the last bit between systems, and a simulation must not.
-    static func naturalLogarithm(_ value: Double) -> Double {
+    private static func naturalLogarithm(_ value: Double) -> Double {
         // value = significand · 2^exponent with a significand near 1; then ln s = 2 artanh((s − 1) / (s + 1)).
         var exponent = Double(value.exponent)
         var significand = value.significand

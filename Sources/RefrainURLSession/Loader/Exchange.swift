@@ -272,7 +272,7 @@ final class Exchange: @unchecked Sendable {
 }
 
 /// Passes the calls of a streamed body's reader to its exchange; it retains the loader.
-final class ExchangeSource: ByteChannel.Source {
+private final class ExchangeSource: ByteChannel.Source {
     private let exchange: Exchange
     private let loader: URLSessionLoader
 

@@ -264,7 +264,7 @@ internal import RefrainCore
 internal import RefrainHTTP
 
 /// A stream of chunks that are written while it is read, for Foundation without bound stream pairs.
-final class PipedInput: InputStream {
+private final class PipedInput: InputStream {
     private let handover: ChunkHandover
 
     init(_ handover: ChunkHandover) {
@@ -289,7 +289,7 @@ final class PipedInput: InputStream {
 /// Passes chunks from a task to a thread that blocks until there is one.
 ///
 /// FoundationNetworking reads on one queue for all its sessions, so a slow writer blocks all requests.
-final class ChunkHandover: Sendable {
+private final class ChunkHandover: Sendable {
     /// Holds one chunk at a time.
     private let channel = ByteChannel(highWater: 1, lowWater: 0)
     private let state = ConditionLock(State())

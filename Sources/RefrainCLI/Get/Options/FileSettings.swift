@@ -6,7 +6,7 @@ struct FileSettings: Sendable {
     /// Whether the server may name the file.
     let takesHeaderName: Bool
     /// Whether an existing file is kept, and the new one gets a number.
-    let keepsOldFiles: Bool
+    private let keepsOldFiles: Bool
     /// Whether missing folders are created.
     let createsFolders: Bool
     /// Whether files get the date of `Last-Modified`.

@@ -142,7 +142,7 @@ enum TransportSettings {
     ///
     /// Two for many requests at a time on several processors: the thread that receives a large body also writes it,
     /// so that no other thread is woken for it.
-    static func numberOfTransports(_ arguments: Arguments, concurrency: Int) -> Int {
+    private static func numberOfTransports(_ arguments: Arguments, concurrency: Int) -> Int {
         let hasMany = arguments.has(.from) || arguments.positionals.count >= minimumRequests
         return hasMany && concurrency >= minimumRequests && Processors.areSeveral ? 2 : 1
     }

@@ -37,7 +37,7 @@ struct RequestTemplate: Sendable {
     private let namesReferrers: Bool
     private let acceptsCompressed: Bool
     /// The largest content that is accepted; nil: none was given.
-    let maximumBody: Int?
+    private let maximumBody: Int?
 
     /// Whether requests without a key of their own get one.
     var sendsKeys: Bool { key != .none }

@@ -119,7 +119,7 @@ enum CommandLineURL {
     }
 
     /// Whether a word is a host without a scheme: with a point, a port or a path, an address in brackets, or localhost.
-    static func isBareHost(_ word: String) -> Bool {
+    private static func isBareHost(_ word: String) -> Bool {
         guard SanitizedURL.authorityStart(of: word) == nil, corrected(word) == nil else { return false }
         let (host, port) = hostAndPort(word)
         if host.hasPrefix("[") { return host.hasSuffix("]") && host.contains(":") }
@@ -204,7 +204,7 @@ enum CommandLineURL {
 }
 
 /// The patterns by which curl makes several URLs of one: `{a,b}`, `[1-9]`, `[01-99:2]` and `[a-z]`.
-enum URLPattern {
+private enum URLPattern {
     /// The first pattern in a text; nil where there is none, as in an address of IPv6 or an empty pair of brackets.
     static func first(in text: String) -> String? {
         var rest = text[...]

@@ -10,7 +10,7 @@ internal import RefrainQueue
 struct PlannedRequests {
     static let schema = "CREATE TABLE IF NOT EXISTS planned (part INTEGER PRIMARY KEY, requests BLOB NOT NULL);"
     /// Fewer requests than this get their rows at once.
-    static let minimumCount = 16
+    private static let minimumCount = 16
 
     /// The hashes of the names of all files: two requests with one name need rows, which record the owner.
     private var names: Set<Int> = []

@@ -149,7 +149,7 @@ struct RunPlan: Sendable {
     private static let clockTolerance = 60.0
 
     /// A new key.
-    static func makeKey() -> String {
+    private static func makeKey() -> String {
         var generator = SystemRandomNumberGenerator()
         let parts = (0..<2).map { _ in
             let digits = String(generator.next(), radix: 16)
@@ -161,7 +161,7 @@ struct RunPlan: Sendable {
     /// When rows were written last; nil: never.
     private var lastWrite: ContinuousClock.Instant?
     /// Rows of small files that end within this time of each other are written in one transaction.
-    static let writeInterval = Duration.milliseconds(100)
+    private static let writeInterval = Duration.milliseconds(100)
     /// The maximum number of unwritten rows.
     private static let maximumRows = 2000
     /// The row of a body of this size or more is written at once, so that a crash does not cost its download.

@@ -299,7 +299,7 @@ final class TransferState: Sendable {
         + "VALUES (?, ?, ?, ?, ?, ?, 'pending', 0, ?) "
         + "ON CONFLICT (identity) DO UPDATE SET attempts = attempts + excluded.attempts"
     /// The requests of a list that have not succeeded; a key may have been sent, so it is kept.
-    static let unfinishedOfList = "list = ? AND outcome <> 'done' AND key IS NULL AND begun IS NULL"
+    private static let unfinishedOfList = "list = ? AND outcome <> 'done' AND key IS NULL AND begun IS NULL"
 
     /// Writes the rows that are missing, and returns those that were there before.
     ///

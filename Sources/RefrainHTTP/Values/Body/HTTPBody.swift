@@ -250,7 +250,7 @@ extension HTTPBody {
 }
 
 /// The serializer of `application/x-www-form-urlencoded` (WHATWG URL Standard §5.2).
-enum FormEncoding {
+private enum FormEncoding {
     static func encode(_ fields: [(name: String, value: String)]) -> [UInt8] {
         var bytes: [UInt8] = []
         for (index, field) in fields.enumerated() {

@@ -111,7 +111,7 @@ extension HTTPBody {
 }
 
 /// The framing of multipart bodies (RFC 2046 §5.1, RFC 7578, WHATWG HTML Standard §4.10.21.8).
-enum MultipartFraming {
+private enum MultipartFraming {
     /// The delimiter and the head of a part.
     static func head(of part: HTTPBody.Part, _ boundary: String) throws(InvalidArgument) -> [UInt8] {
         var head = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(escaped(normalized(part.name)))\""
@@ -195,7 +195,7 @@ enum MultipartFraming {
 }
 
 /// A segment of a multipart body: framing bytes, or the content of a part.
-enum MultipartSegment: Sendable {
+private enum MultipartSegment: Sendable {
     case bytes([UInt8])
     case file(path: String, length: Int64)
     case body(HTTPBody)
@@ -234,7 +234,7 @@ enum MultipartSegment: Sendable {
 }
 
 /// The sequence of chunks of a multipart body.
-struct MultipartChunks: AsyncSequence, Sendable {
+private struct MultipartChunks: AsyncSequence, Sendable {
     typealias Element = HTTPBody.Chunk
 
     let segments: [MultipartSegment]

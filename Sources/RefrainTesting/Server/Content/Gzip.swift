@@ -76,7 +76,7 @@ enum Gzip {
 }
 
 /// Packs bits into bytes, lowest bit first.
-struct BitWriter {
+private struct BitWriter {
     private(set) var bytes: [UInt8] = []
     private var used = 8
 

@@ -10,9 +10,9 @@ internal import Darwin
 /// Reads requests from a connection through one buffer of fixed size.
 final class RequestReader {
     /// The maximum size of a request's head in bytes.
-    static let headLimit = 65_536
+    private static let headLimit = 65_536
     /// The maximum number of body bytes stored; digest and length cover the complete body.
-    static let keptBody = 16 * 1024 * 1024
+    private static let keptBody = 16 * 1024 * 1024
 
     enum Head {
         case head(RequestHead)
