@@ -13,10 +13,9 @@ struct AdaptiveConcurrencyTests {
         var concurrency: AdaptiveConcurrency
         var limit: Int
         private var now = 0.0
+        /// When the requests that are under way end, the next one last.
         private var ends: [(time: Double, isAccepted: Bool)] = []
-        private(set) var refusals = 0
-        private(set) var successes = 0
-        private(set) var work = 0.0
+        private var acceptedCount = 0
 
         init(room: Int, maximum: Int) {
             (self.room, limit) = (room, maximum)
@@ -27,20 +26,32 @@ struct AdaptiveConcurrencyTests {
         /// in use.
         mutating func run(_ count: Int, random: RandomSource) -> (refused: Double, used: Double) {
             let start = now
-            (refusals, successes, work) = (0, 0, 0)
+            var (refusals, successes) = (0, 0)
             while refusals + successes < count {
-                while ends.count < limit {
-                    let isAccepted = ends.count(where: \.isAccepted) < room
-                    ends.append((now + (isAccepted ? 0.8 + 0.4 * random.unit() : 0.03), isAccepted))
-                }
-                guard let next = ends.indices.min(by: { ends[$0].time < ends[$1].time }) else { break }
-                let end = ends.remove(at: next)
+                while ends.count < limit { send(random) }
+                guard let end = ends.popLast() else { break }
                 now = end.time
-                if end.isAccepted { (successes, work) = (successes + 1, work + 1) } else { refusals += 1 }
+                if end.isAccepted {
+                    (successes, acceptedCount) = (successes + 1, acceptedCount - 1)
+                } else {
+                    refusals += 1
+                }
                 let sign: AdaptiveConcurrency.Sign = end.isAccepted ? .success : .refusal
                 if let new = concurrency.note(sign, underWay: ends.count + 1) { limit = new }
             }
-            return (Double(refusals) / Double(count), work / (now - start) / Double(room))
+            return (Double(refusals) / Double(count), Double(successes) / (now - start) / Double(room))
+        }
+
+        private mutating func send(_ random: RandomSource) {
+            let isAccepted = acceptedCount < room
+            if isAccepted { acceptedCount += 1 }
+            let end = now + (isAccepted ? 0.8 + 0.4 * random.unit() : 0.03)
+            var (low, high) = (0, ends.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if ends[middle].time > end { low = middle + 1 } else { high = middle }
+            }
+            ends.insert((end, isAccepted), at: low)
         }
     }
 

@@ -247,6 +247,17 @@ struct PostgresTests {
         #expect(try await queue.items(.ready).count == 1)
     }
 
+    @Test("a pool that gives the session to somebody else is refused with a remedy")
+    func pool() throws {
+        let server = try PostgresServer()
+        let own = try PostgresConnection(server.location)
+        _ = try own.query("SELECT 1")
+        try own.run("DEALLOCATE ALL")
+        #expect {
+            _ = try own.query("SELECT 1")
+        } throws: { ($0 as? QueueError)?.code == .cannotOpen && "\($0)".contains("must be one of sessions") }
+    }
+
     @Test("R37: bad defaults of a database or a role change nothing, also on a connection that was made again")
     func settings() throws {
         let server = try PostgresServer()
