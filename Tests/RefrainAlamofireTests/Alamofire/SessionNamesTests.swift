@@ -53,8 +53,8 @@ struct SessionNamesTests {
             Issue.record("\(response)")
             return
         }
-        #expect(error.code == .timedOut)
-        #expect(response.attempts.allSatisfy { $0.duration < .seconds(50) }, "the transport's own limit is 60 s")
+        // The transport's own limit, of 60 s, is one of silence.
+        #expect(error.code == .timedOut && error.message?.contains("first byte") == true, "\(error)")
     }
 
     @Test("a request's own monitor is called after the session's, for its own request only")
