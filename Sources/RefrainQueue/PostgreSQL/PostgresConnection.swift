@@ -149,7 +149,7 @@ package final class PostgresConnection {
             case "40001", "40P01", "55P03": (.busy, "")
             case "42P01", "42P07", "42703", "42804":
                 (.foreign, "; its tables are not those of a queue, so use another database, or another search_path")
-            // A pool has given the session, with its statements and settings, to somebody else.
+            // A pool has changed to another session, without the statements and the settings of this one.
             case "26000", "42P05":
                 (.cannotOpen, "; a pool of connections must be one of sessions, so connect to the server without it")
             case "XX001", "XX002": (.damaged, "; restore it from a copy")

@@ -247,7 +247,7 @@ struct PostgresTests {
         #expect(try await queue.items(.ready).count == 1)
     }
 
-    @Test("a pool that gives the session to somebody else is refused with a remedy")
+    @Test("a pool that changes to another session is refused with a remedy")
     func pool() throws {
         let server = try PostgresServer()
         let own = try PostgresConnection(server.location)
