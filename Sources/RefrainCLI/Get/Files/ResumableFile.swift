@@ -117,8 +117,9 @@ final class ResumableFile: PartialContent, DirectSink {
     ) throws(HTTPBody.FileError) -> (Download.Checkpoint?, String?) {
         guard let descriptor = try names.take() else { return (nil, nil) }
         var status = stat()
+        // A file that is longer than the content has bytes of another program.
         guard fstat(descriptor, &status) == 0, status.st_size > 0, let record = PartialRecord.read(names.record),
-            record.isOf(url), record.segments == nil
+            record.isOf(url), record.segments == nil, record.total.map({ status.st_size <= $0 }) ?? true
         else {
             names.remove()
             close(descriptor)

@@ -112,8 +112,11 @@ final class SegmentedFile: PartialContent {
             guard fstat(descriptor, &status) == 0 else {
                 throw SystemError(what: "cannot read \(names.part)", code: errno)
             }
-            // Another program may have shortened the file.
+            // Another program may have shortened the file, or written beyond the end of the content.
             try table.limit(to: Int64(status.st_size))
+            guard status.st_size <= bounds.last?.upperBound ?? 0 else {
+                throw SystemError(what: "cannot continue \(names.part)", code: EFBIG)
+            }
         } catch {
             table.end()
             return nil

@@ -81,6 +81,18 @@ struct PartialLockTests {
         scratch.remove()
     }
 
+    @Test("R11: a partial file that is longer than the content has bytes of another program, and is not continued")
+    func longer() async throws {
+        let first = try ResumableFile(path: path, url: "http://h/")
+        try await first.willReceive(response, from: try checkpoint())
+        try await first.write(content(1, 300_000))
+        first.discard()
+        truncate(PartialNames(path).part, off_t(total + 1))
+        let second = try ResumableFile(path: path, url: "http://h/")
+        #expect(second.checkpoint == nil && scratch.files.isEmpty, "\(scratch.files)")
+        scratch.remove()
+    }
+
     @Test("where a partial file is of no use, the remark says so")
     func remark() async throws {
         let first = try ResumableFile(path: path, url: "http://h/")
