@@ -89,7 +89,7 @@ final class Fetcher: Sendable {
         var ending: RunBoard.Ending?
         while let (job, number) = board.next(after: ending, isCancelled: Task.isCancelled) {
             if let known = outcomeWithoutRequest(job, number: number) {
-                if known.isSkipped { progress.skip() }
+                if known.isSkipped { progress.skip() } else { progress.end(nil, known) }
                 ending = .outcome(known)
             } else {
                 let ticket = places.map { _ in Places.Ticket(board) }
