@@ -345,8 +345,8 @@ final class Fetcher: Sendable {
                 .cannotWriteToFile,
                 request: request,
                 message: "\(job.file ?? "its file") belongs to another request, as the state says; "
-                    + (job.request.output != nil
-                        ? "give this one another \"output\"" : "--flat tells files apart by a digest"),
+                    + "give this one another \"output\""
+                    + (job.request.output == nil ? "; --flat gives URLs that differ files of their own" : ""),
                 bytesSent: 0
             )
             return FetchOutcome(index: index, url: url, method: method.rawValue, result: .failure(error))
