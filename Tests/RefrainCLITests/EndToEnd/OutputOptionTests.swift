@@ -17,7 +17,9 @@ struct OutputOptionTests {
     }
 
     /// Runs the command in the folder; BASE stands for the address of the server.
-    private func get(_ words: String...) async throws -> Executable.Ended {
+    private func get(_ words: String...) async throws -> Executable.Ended { try await get(words) }
+
+    private func get(_ words: [String]) async throws -> Executable.Ended {
         let words = words.map { $0.replacing("BASE", with: server.baseURL) }
         let line = "cd '\(folder.path)' && exec \"$0\" get --attempts 1 \"$@\""
         return try await Executable.run(["-c", line, Executable.path] + words, program: "/bin/sh")
@@ -120,6 +122,26 @@ struct OutputOptionTests {
         let ended = try await get("--no-clobber", "-j", "1", "-o", "x", "BASE/a", "-o", "x.1", "BASE/b")
         #expect(ended.status == 0, "\(ended.errors)")
         #expect(try text("x") == "old" && text("x.1") == "a" && text("x.1.1") == "b")
+        folder.remove()
+    }
+
+    @Test(
+        "R11: a part that is not the one of -r is an error",
+        arguments: [("0-2", "3-5"), ("0-2", "0-8"), ("4-", "0-8"), ("-3", "0-2"), ("6-8", "0-2")]
+    )
+    func otherRange(asked: String, sent: String) async throws {
+        let bytes = Array("012345678".utf8)
+        let bounds = sent.split(separator: "-").compactMap { Int($0) }
+        server.on("/range") { _ in
+            let part = Array(bytes[bounds[0]...bounds[1]])
+            return [.respond(.init(206, headers: [("Content-Range", "bytes \(sent)/9")], bytes: part))]
+        }
+        try await folder.file("x").overwrite("old")
+        let ended = try await get("-r", asked, "-o", "x", "BASE/range")
+        #expect(ended.status == 1 && ended.errors.contains("bytes \(sent)/9"), "\(ended.errors)")
+        #expect(try text("x") == "old" && folder.names == ["x"])
+        #expect(try await get("-r", sent, "-o", "x", "BASE/range").status == 0)
+        #expect(try folder.file("x").bytes() == Array(bytes[bounds[0]...bounds[1]]))
         folder.remove()
     }
 
