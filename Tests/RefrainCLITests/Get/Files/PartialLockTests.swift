@@ -93,6 +93,17 @@ struct PartialLockTests {
         scratch.remove()
     }
 
+    @Test("the record is not written through a symbolic link")
+    func linkedRecord() async throws {
+        let other = scratch.path + "/other"
+        try await ScratchFile.at(other).overwrite("mine")
+        symlink(other, PartialNames(path).record + ".new")
+        let file = try ResumableFile(path: path, url: "http://h/")
+        await #expect(throws: SystemError.self) { try await file.willReceive(response, from: try checkpoint()) }
+        #expect(try ScratchFile.at(other).bytes() == Array("mine".utf8))
+        scratch.remove()
+    }
+
     @Test("where a partial file is of no use, the remark says so")
     func remark() async throws {
         let first = try ResumableFile(path: path, url: "http://h/")
