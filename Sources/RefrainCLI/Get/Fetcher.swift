@@ -89,7 +89,7 @@ final class Fetcher: Sendable {
         var ending: RunBoard.Ending?
         while let (job, number) = board.next(after: ending, isCancelled: Task.isCancelled) {
             if let known = outcomeWithoutRequest(job, number: number) {
-                if known.isSkipped { progress.skip() }
+                if known.isSkipped { progress.skip() } else { progress.end(nil, known) }
                 ending = .outcome(known)
             } else {
                 let ticket = places.map { _ in Places.Ticket(board) }
@@ -127,7 +127,7 @@ final class Fetcher: Sendable {
                 made.recordsConnection = settings.display.writeOut != nil
             }
             request = made
-            let (content, path) = try makeSink(job, made, destination)
+            let (content, path, freeName) = try makeSink(job, made, destination)
             transfer = progress.begin(&made, job, number: index)
             log?.observe(&made)
             // For a range of the command line the digest of the server is that of the whole body.
@@ -136,6 +136,7 @@ final class Fetcher: Sendable {
                 content,
                 settings.display.includesHead ? made[option: ResponseLogOption.self] : nil,
                 path: path,
+                freeName,
                 comparesFields: settings.digests.checksFields && job.file != nil && isWhole,
                 progress: progress.metered(transfer)
             )
@@ -345,8 +346,8 @@ final class Fetcher: Sendable {
                 .cannotWriteToFile,
                 request: request,
                 message: "\(job.file ?? "its file") belongs to another request, as the state says; "
-                    + (job.request.output != nil
-                        ? "give this one another \"output\"" : "--flat tells files apart by a digest"),
+                    + "give this one another \"output\""
+                    + (job.request.output == nil ? "; --flat gives URLs that differ files of their own" : ""),
                 bytesSent: 0
             )
             return FetchOutcome(index: index, url: url, method: method.rawValue, result: .failure(error))
@@ -380,28 +381,28 @@ final class Fetcher: Sendable {
         if case .device(let path) = destination { streams[path] ?? .standard } else { .standard }
     }
 
-    /// Makes the sink of a body, and returns the path of its file, if it has one.
+    /// Makes the sink of a body; returns the path of its file, if it has one, and the name that replaces no file.
     private func makeSink(
         _ job: FetchJob,
         _ request: HTTPRequest,
         _ destination: Destination
-    ) throws(HTTPError) -> (any ContentSink, path: String?) {
+    ) throws(HTTPError) -> (any ContentSink, path: String?, FreeName?) {
         do {
             switch destination {
             case .standardOutput, .device:
                 let plain = StreamSink(stream(destination), holdBack: settings.display.holdBack)
                 let refusesBinary = destination == .standardOutput && settings.display.refusesBinary
-                return (digesting(refusesBinary ? TerminalSink(plain) : plain, job), nil)
-            case .standardOutputInOrder: return (MemorySink(), nil)
-            case .nowhere, .each: return (digesting(NoSink(), job), nil)
+                return (digesting(refusesBinary ? TerminalSink(plain) : plain, job), nil, nil)
+            case .standardOutputInOrder: return (MemorySink(), nil, nil)
+            case .nowhere, .each: return (digesting(NoSink(), job), nil, nil)
             case .file, .folder, .remoteNames:
                 let isTree = if case .folder = destination { true } else { false }
                 let wanted = job.file ?? ""
                 if !isTree, settings.options.files.createsFolders { try Directory.prepareAbove(wanted) }
                 if settings.options.files.takesHeaderName {
-                    return (NamedByServerSink(fallback: wanted, settings.options.files, claimed), wanted)
+                    return (NamedByServerSink(fallback: wanted, settings.options.files, claimed), wanted, nil)
                 }
-                let path = try isTree ? wanted : settings.options.files.path(wanted, claimed)
+                let (path, freeName) = try isTree ? (wanted, nil) : settings.options.files.place(wanted, claimed)
                 let isFresh = isTree ? try folders.prepare(above: path) : false
                 if isTree {
                     // A link in the output folder may lead anywhere.
@@ -409,24 +410,27 @@ final class Fetcher: Sendable {
                         throw SystemError(what: "cannot write \(path), since it is a symbolic link", code: ELOOP)
                     }
                 } else if Directory.isMountPoint(path) {
-                    return (try InPlaceSink(path: path), path)
+                    return (try InPlaceSink(path: path), path, nil)
                 }
                 // The text before the content is not part of it, so the content cannot be continued after it.
                 guard settings.options.continues, !settings.display.includesHead, request.method == .get,
                     !request.headers.contains("Range")
-                else { return (try FileContentSink(path: path), path) }
+                else { return (try FileContentSink(path: path, freeName), path, freeName) }
                 let url = settings.template.objectURL(of: job.request)
                 guard settings.options.segments != nil || (!isFresh && SegmentedFile.isThere(PartialNames(path))) else {
                     let file = try ResumableFile(
                         path: path,
+                        freeName,
                         url: url,
                         isFresh: isFresh,
                         isAlone: settings.isAlone,
                         takesDirectly: settings.isAlone || settings.transports.loaders.count > 1
                     )
-                    return (file, path)
+                    return (file, path, freeName)
                 }
-                return (try SegmentedFile(path: path, url: url, connections: settings.options.segments ?? 1), path)
+                let connections = settings.options.segments ?? 1
+                let file = try SegmentedFile(path: path, freeName, url: url, connections: connections)
+                return (file, path, freeName)
             }
         } catch {
             let code = (error as? HTTPBody.FileError)?.code ?? .cannotCreateFile

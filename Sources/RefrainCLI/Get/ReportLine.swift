@@ -6,7 +6,7 @@ enum ReportLine {
     /// The line as an object.
     static func json(_ outcome: FetchOutcome) -> JSON {
         var members: [(String, JSON)] = [
-            ("url", .string(outcome.url)),
+            ("url", .string(SanitizedURL.shown(outcome.url))),
             ("method", .string(outcome.method)),
             ("started", .string("\(outcome.began)")),
             ("status", status(outcome.status)),

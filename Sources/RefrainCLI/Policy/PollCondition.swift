@@ -14,6 +14,8 @@ struct PollCondition: Sendable {
         let path: [String]
         let operation: String
         let value: JSONNode
+        /// The text that the value was read from.
+        let text: [UInt8]
     }
 
     /// Reads the options; nil where there are none.
@@ -44,8 +46,9 @@ struct PollCondition: Sendable {
         }
         let path = String(text[..<range.lowerBound]).trimmedOfWhiteSpace
         let value: JSONNode
+        let valueText = Array(String(text[range.upperBound...]).trimmedOfWhiteSpace.utf8)
         do throws(JSONNode.Failure) {
-            value = try JSONNode.parse(Array(String(text[range.upperBound...]).trimmedOfWhiteSpace.utf8))
+            value = try JSONNode.parse(valueText)
         } catch {
             throw refuse("compares with text that is not JSON: \(error); write a text in quotation marks")
         }
@@ -53,11 +56,11 @@ struct PollCondition: Sendable {
             // A JSON Pointer (RFC 6901).
             let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
             let names = parts.map { $0.replacing("~1", with: "/").replacing("~0", with: "~") }
-            return Comparison(path: names.map { String($0) }, operation: operation, value: value)
+            return Comparison(path: names.map { String($0) }, operation: operation, value: value, text: valueText)
         }
         guard path.hasPrefix(".") else { throw refuse("must begin with a dot or a slash") }
         let names = path.replacing("[", with: ".").replacing("]", with: "").split(separator: ".").map(String.init)
-        return Comparison(path: names, operation: operation, value: value)
+        return Comparison(path: names, operation: operation, value: value, text: valueText)
     }
 
     /// Whether a response meets the condition.
@@ -67,12 +70,12 @@ struct PollCondition: Sendable {
         guard statuses != nil || response.status.isSuccess, let bytes = response.body.bytesInMemory,
             let node = try? JSONNode.parse(bytes)
         else { return false }
-        return comparison.holds(for: node)
+        return comparison.holds(for: node, in: bytes)
     }
 }
 
 extension PollCondition.Comparison {
-    fileprivate func holds(for document: JSONNode) -> Bool {
+    fileprivate func holds(for document: JSONNode, in bytes: [UInt8]) -> Bool {
         var node = document
         for name in path {
             if case .array(let items) = node.value {
@@ -86,13 +89,29 @@ extension PollCondition.Comparison {
             }
         }
         switch (node.value, value.value) {
-        case (.number(let left), .number(let right)): return Self.compare(left, right, operation)
+        case (.number(let left), .number(let right)):
+            let order =
+                left == right
+                ? Self.order(ofEqual: bytes[node.range], text[value.range], isNegative: left < 0)
+                : left < right ? -1 : 1
+            return Self.compare(order, 0, operation)
         case (.string(let left), .string(let right)): return Self.compare(left, right, operation)
         case (.bool(let left), .bool(let right)):
             return operation == "==" ? left == right : operation == "!=" && left != right
         case (.null, .null): return operation == "=="
         default: return operation == "!="
         }
+    }
+
+    /// Compares two numbers that are the same as doubles: beyond 2⁵³ whole numbers, such as identifiers, are not told
+    /// apart by those.
+    private static func order(ofEqual left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>, isNegative: Bool) -> Int {
+        let minus = UInt8(ascii: "-")
+        let (left, right) = (left.drop { $0 == minus }, right.drop { $0 == minus })
+        guard (left + right).allSatisfy({ (0x30...0x39).contains($0) }), !left.elementsEqual(right) else { return 0 }
+        // JSON has no leading zeros.
+        let isLess = left.count == right.count ? left.lexicographicallyPrecedes(right) : left.count < right.count
+        return isLess == isNegative ? 1 : -1
     }
 
     private static func compare<Value: Comparable>(_ left: Value, _ right: Value, _ operation: String) -> Bool {

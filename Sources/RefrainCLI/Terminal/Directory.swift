@@ -29,6 +29,12 @@ enum Directory {
         }
     }
 
+    /// Whether a path names anything, be it a link that leads nowhere.
+    static func hasEntry(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
+
     /// The path with its links followed, also if nothing exists there yet.
     ///
     /// - Throws: ``SystemError`` if the links form a cycle.

@@ -111,6 +111,8 @@ struct DownloadState: Hashable, Sendable {
             416 where askedForBeginning:
             // An empty file has no range, either (RFC 9110 §15.5.17).
             return .mismatch("the server has no such range")
+        case 206 where hasOwnRange && Self.isOutsideOwnRange(response):
+            return .mismatch("another part of the content came than the one that was asked for")
         case 206 where !hasOwnRange && !Self.isWhole(response):
             return .mismatch("a part of the content came, and the request asked for all of it")
         case 200..<300 where !hasOwnRange && !Self.isWholeByItsFields(response, asked: asked):
@@ -175,6 +177,25 @@ struct DownloadState: Hashable, Sendable {
             )
         else { return false }
         return last == total - 1
+    }
+
+    /// Whether a part does not begin where the caller's range does, or goes beyond its end (RFC 9110 §15.3.7).
+    ///
+    /// False for a request for several ranges, and for a part without a readable `Content-Range`.
+    private static func isOutsideOwnRange(_ response: HTTPResponse) -> Bool {
+        guard
+            case .part(let first, let last, let total) = ContentRange.parse(
+                fieldValues: response.headers[values: "Content-Range"]
+            ),
+            let range = response.request.headers["Range"]?.lowercased(), range.hasPrefix("bytes=")
+        else { return false }
+        let bounds = range.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false).map { Int64($0) }
+        guard bounds.count == 2 else { return false }
+        switch (bounds[0], bounds[1]) {
+        case (let from?, let end): return first != from || last > end ?? last
+        case (nil, let length?): return total.map { first != max($0 - length, 0) } ?? false
+        case (nil, nil): return false
+        }
     }
 
     /// The request's URL without its fragment.

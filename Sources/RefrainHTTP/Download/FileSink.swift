@@ -184,6 +184,41 @@ extension Download {
             if let failure = move(temporaryPath) { throw failure }
         }
 
+        /// Renames a file, and replaces nothing.
+        ///
+        /// - Returns: an error number; 0 for success, and EEXIST if there is something at the new path.
+        package static func move(_ old: String, toNew new: String) -> Int32 {
+            if link(old, new) == 0 {
+                unlink(old)
+                return 0
+            }
+            guard errno != EEXIST else { return EEXIST }
+            // Some file systems have no links.
+            var status = stat()
+            guard lstat(new, &status) != 0 else { return EEXIST }
+            return rename(old, new) == 0 ? 0 : errno
+        }
+
+        /// Gives the file a path in the same folder, and replaces nothing.
+        ///
+        /// - Returns: false if there is something at the path; then the file can get another one.
+        /// - Throws: ``HTTPBody/FileError``, after removing the file.
+        package func finish(asNew path: String) throws(HTTPBody.FileError) -> Bool {
+            let (descriptor, temporaryPath) = state.withLock { ($0.descriptor, $0.temporaryPath) }
+            guard descriptor >= 0 else { return true }
+            var result =
+                temporaryPath.map { Self.move($0, toNew: path) } ?? UnnamedFile.link(descriptor, to: path)
+            guard result != EEXIST else { return false }
+            state.withLock { $0.descriptor = -1 }
+            if close(descriptor) != 0, result == 0 {
+                result = errno
+                unlink(path)
+            }
+            guard result != 0 else { return true }
+            if let temporaryPath { unlink(temporaryPath) }
+            throw HTTPBody.FileError(path: path, operation: .move, errno: result)
+        }
+
         /// Names a file that has no name; returns why it cannot be done.
         private func publish(_ descriptor: Int32) -> HTTPBody.FileError? {
             let result = UnnamedFile.link(descriptor, to: target)

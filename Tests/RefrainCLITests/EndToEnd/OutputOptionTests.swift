@@ -4,6 +4,14 @@ import Testing
 
 @testable import RefrainCLI
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 @Suite("-o, --output-dir and -J: which URL is written where", .timeLimit(.minutes(10)))
 struct OutputOptionTests {
     private let server: FaultServer
@@ -17,7 +25,9 @@ struct OutputOptionTests {
     }
 
     /// Runs the command in the folder; BASE stands for the address of the server.
-    private func get(_ words: String...) async throws -> Executable.Ended {
+    private func get(_ words: String...) async throws -> Executable.Ended { try await get(words) }
+
+    private func get(_ words: [String]) async throws -> Executable.Ended {
         let words = words.map { $0.replacing("BASE", with: server.baseURL) }
         let line = "cd '\(folder.path)' && exec \"$0\" get --attempts 1 \"$@\""
         return try await Executable.run(["-c", line, Executable.path] + words, program: "/bin/sh")
@@ -120,6 +130,62 @@ struct OutputOptionTests {
         let ended = try await get("--no-clobber", "-j", "1", "-o", "x", "BASE/a", "-o", "x.1", "BASE/b")
         #expect(ended.status == 0, "\(ended.errors)")
         #expect(try text("x") == "old" && text("x.1") == "a" && text("x.1.1") == "b")
+        folder.remove()
+    }
+
+    @Test("--no-clobber replaces no file that has come while the content did", arguments: [[], ["-C"]])
+    func noClobberMeanwhile(words: [String]) async throws {
+        let body = [UInt8](repeating: 1, count: 600_000)
+        let file = folder.file("late").path
+        server.on("/late") { _ in
+            close(open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600))
+            return [.respond(.init(200, headers: [("ETag", "\"a\"")], bytes: body))]
+        }
+        let ended = try await get(["--no-clobber", "-O", "BASE/late", "-w", "%{filename_effective}"] + words)
+        #expect(ended.status == 0 && ended.text == "late.1", "\(ended.errors)")
+        #expect(try folder.names == ["late", "late.1"] && folder.file("late").bytes().isEmpty)
+        #expect(try folder.file("late.1").bytes() == body)
+        folder.remove()
+    }
+
+    @Test("-J replaces no file that has come while the content did, and writes through no link")
+    func namedMeanwhile() async throws {
+        server.on("/cd") { _ in
+            let head = "HTTP/1.1 200 OK\r\nContent-Disposition: x; filename=name\r\nContent-Length: 3\r\n\r\n"
+            return [.text(head), .sleep(.milliseconds(600)), .text("new")]
+        }
+        async let running = get("-OJ", "BASE/cd")
+        await server.requests(atLeast: 1)
+        try await Task.sleep(for: .milliseconds(300))
+        try await folder.file("name").overwrite("old")
+        let late = try await running
+        #expect(late.status == 1 && late.errors.contains("already exists"), "\(late.errors)")
+        #expect(try text("name") == "old" && folder.names == ["name"])
+        unlink(folder.file("name").path)
+        symlink("elsewhere", folder.file("name").path)
+        let linked = try await get("-OJ", "BASE/cd")
+        #expect(linked.status == 1 && linked.errors.contains("already exists"), "\(linked.errors)")
+        #expect(folder.names == ["name"])
+        folder.remove()
+    }
+
+    @Test(
+        "R11: a part that is not the one of -r is an error",
+        arguments: [("0-2", "3-5"), ("0-2", "0-8"), ("4-", "0-8"), ("-3", "0-2"), ("6-8", "0-2")]
+    )
+    func otherRange(asked: String, sent: String) async throws {
+        let bytes = Array("012345678".utf8)
+        let bounds = sent.split(separator: "-").compactMap { Int($0) }
+        server.on("/range") { _ in
+            let part = Array(bytes[bounds[0]...bounds[1]])
+            return [.respond(.init(206, headers: [("Content-Range", "bytes \(sent)/9")], bytes: part))]
+        }
+        try await folder.file("x").overwrite("old")
+        let ended = try await get("-r", asked, "-o", "x", "BASE/range")
+        #expect(ended.status == 1 && ended.errors.contains("bytes \(sent)/9"), "\(ended.errors)")
+        #expect(try text("x") == "old" && folder.names == ["x"])
+        #expect(try await get("-r", sent, "-o", "x", "BASE/range").status == 0)
+        #expect(try folder.file("x").bytes() == Array(bytes[bounds[0]...bounds[1]]))
         folder.remove()
     }
 

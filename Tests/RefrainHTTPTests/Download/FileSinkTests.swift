@@ -44,6 +44,19 @@ final class FileSinkTests {
         try sink.finish()
     }
 
+    @Test("a file that replaces nothing takes no name that is there, and then another one", arguments: [false, true])
+    func asNew(withoutName: Bool) async throws {
+        try await write("old", to: path("file"))
+        symlink("nowhere", path("link"))
+        let sink = try Download.FileSink(path: path("file"), withoutName: withoutName)
+        try await sink.write(Array("new".utf8))
+        for name in ["file", "link"] { #expect(try !sink.finish(asNew: path(name))) }
+        #expect(try sink.finish(asNew: path("file.1")))
+        #expect(try text(path("file")) == "old" && text(path("file.1")) == "new")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path())
+        #expect(names.sorted() == ["file", "file.1", "link"])
+    }
+
     #if os(Linux)
     @Test("what a process has left that was killed as it replaced a file is removed", arguments: [false, true])
     func abandoned(isAlive: Bool) async throws {

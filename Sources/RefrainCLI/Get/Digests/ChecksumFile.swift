@@ -23,6 +23,10 @@ struct ChecksumFile: Sendable {
                     "--checksum-file: \(self.path):\(index + 1) is not a line of sha256sum or sha512sum: DIGEST  NAME"
                 )
             }
+            if let earlier = digests[name], earlier.algorithm == digest.algorithm, earlier.bytes != digest.bytes {
+                let name = Sanitized.text(name)
+                throw UsageError("--checksum-file: \(self.path):\(index + 1) contradicts an earlier line for \(name)")
+            }
             digests[name] = digest
         }
     }

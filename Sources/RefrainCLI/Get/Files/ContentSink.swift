@@ -43,10 +43,15 @@ extension PartialContent {
 /// A file that is written atomically.
 final class FileContentSink: ContentSink {
     private let file: Download.FileSink
+    private let freeName: FreeName?
     private let size = Locked<Int64>(0)
     private let isDone = Locked(false)
 
-    init(path: String) throws(HTTPBody.FileError) { file = try Download.FileSink(path: path) }
+    /// - Parameter freeName: its name if it replaces no file; nil: it replaces that at the path.
+    init(path: String, _ freeName: FreeName? = nil) throws(HTTPBody.FileError) {
+        file = try Download.FileSink(path: path)
+        self.freeName = freeName
+    }
 
     var delivered: Int64 { isDone.withLock { $0 } ? size.withLock { $0 } : 0 }
 
@@ -61,7 +66,7 @@ final class FileContentSink: ContentSink {
     }
 
     func finish() throws {
-        try file.finish()
+        if let freeName { try freeName.give(file.finish(asNew:)) } else { try file.finish() }
         isDone.withLock { $0 = true }
     }
 

@@ -92,11 +92,24 @@ struct PartialNames {
             && opened.st_ino == named.st_ino
     }
 
-    /// Gives the partial file, which is complete and locked by this descriptor, the name of the target.
-    func moveToTarget(_ descriptor: Int32) throws(HTTPBody.FileError) {
-        guard isPart(descriptor) else { throw HTTPBody.FileError(path: path, operation: .move, errno: ENOENT) }
-        guard rename(part, target) == 0 else { throw HTTPBody.FileError(path: path, operation: .move, errno: errno) }
+    /// Gives the partial file, which is complete and locked by this descriptor, the name of the target, or one that
+    /// replaces no file.
+    func moveToTarget(_ descriptor: Int32, _ freeName: FreeName?) throws {
+        guard isPart(descriptor) else { throw failure(ENOENT) }
+        if let freeName {
+            try freeName.give { path in
+                let result = Download.FileSink.move(part, toNew: path)
+                guard result == 0 || result == EEXIST else { throw failure(result) }
+                return result == 0
+            }
+        } else {
+            guard rename(part, target) == 0 else { throw failure(errno) }
+        }
         for name in [record, positions] { unlink(name) }
+    }
+
+    private func failure(_ code: Int32) -> HTTPBody.FileError {
+        HTTPBody.FileError(path: path, operation: .move, errno: code)
     }
 
     /// Removes the partial file and its record; the record first.

@@ -96,7 +96,7 @@ struct PartialRecord: Codable, Equatable {
             ("synced", .integer(synced)),
             ("segments", .optional(segments) { .array($0.map { .array($0.map(JSON.integer)) }) }),
         ]
-        let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw SystemError(what: "cannot write \(new)", code: errno) }
         let line = JSON.object(members).line
         let count = line.withUnsafeBytes { systemWriteAll(descriptor, $0) }

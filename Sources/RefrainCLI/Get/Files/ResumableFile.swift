@@ -30,6 +30,7 @@ final class ResumableFile: PartialContent, DirectSink {
     let checkpoint: Download.Checkpoint?
     private let found: String?
     private let path: String
+    private let freeName: FreeName?
     private let url: String
     private let isFresh: Bool
     private let isAlone: Bool
@@ -57,18 +58,21 @@ final class ResumableFile: PartialContent, DirectSink {
     /// Prepares for a file; creates nothing.
     ///
     /// - Parameters:
+    ///   - freeName: its name if it replaces no file; nil: it replaces that at the path.
     ///   - isFresh: whether it is certain that no earlier process has left a partial file.
     ///   - isAlone: whether it is the only file of the run, so that no other transfer waits while it is written.
     ///   - takesDirectly: whether a large body is written by the thread that receives it.
     /// - Throws: `HTTPBody.FileError` where the target is not a file, or another process writes it.
     init(
         path: String,
+        _ freeName: FreeName? = nil,
         url: String,
         isFresh: Bool = false,
         isAlone: Bool = false,
         takesDirectly: Bool = false
     ) throws(HTTPBody.FileError) {
         self.path = path
+        self.freeName = freeName
         self.url = url
         self.isFresh = isFresh
         self.isAlone = isAlone
@@ -117,8 +121,9 @@ final class ResumableFile: PartialContent, DirectSink {
     ) throws(HTTPBody.FileError) -> (Download.Checkpoint?, String?) {
         guard let descriptor = try names.take() else { return (nil, nil) }
         var status = stat()
+        // A file that is longer than the content has bytes of another program.
         guard fstat(descriptor, &status) == 0, status.st_size > 0, let record = PartialRecord.read(names.record),
-            record.isOf(url), record.segments == nil
+            record.isOf(url), record.segments == nil, record.total.map({ status.st_size <= $0 }) ?? true
         else {
             names.remove()
             close(descriptor)
@@ -258,17 +263,20 @@ final class ResumableFile: PartialContent, DirectSink {
     func finish() throws {
         try state.withLock { state in
             if let small = state.small {
-                try small.finish()
+                try finish(small)
             } else if state.descriptor >= 0 {
                 try settle(&state)
                 try move(&state)
             } else {
                 // An empty content: no response had a byte.
-                let empty = try Download.FileSink(path: path)
-                try empty.finish()
+                try finish(try Download.FileSink(path: path))
             }
             state.isDone = true
         }
+    }
+
+    private func finish(_ file: Download.FileSink) throws {
+        if let freeName { try freeName.give(file.finish(asNew:)) } else { try file.finish() }
     }
 
     private func move(_ state: inout State) throws {
@@ -280,7 +288,7 @@ final class ResumableFile: PartialContent, DirectSink {
         let isClosed = close(state.descriptor) == 0
         state.descriptor = -1
         guard lock >= 0, isClosed else { throw failure(errno) }
-        try names.moveToTarget(lock)
+        try names.moveToTarget(lock, freeName)
     }
 
     /// Ends without the whole body; keeps what can be continued.

@@ -35,7 +35,7 @@ struct FileSettings: Sendable {
     }
 
     /// The path that a file is written to; a numbered one if an existing file is kept.
-    func path(_ wanted: String, _ claimed: ClaimedPaths) throws(SystemError) -> String {
+    private func path(_ wanted: String, _ claimed: ClaimedPaths) throws(SystemError) -> String {
         guard keepsOldFiles else {
             guard !takesHeaderName || claimed.claim(wanted) else {
                 throw SystemError(what: "cannot write \(wanted): another URL writes it", code: SystemError.fileExists)
@@ -44,9 +44,18 @@ struct FileSettings: Sendable {
         }
         for number in 0...100 {
             let path = number == 0 ? wanted : "\(wanted).\(number)"
-            if Directory.kind(of: path) == .nothing, claimed.claim(path) { return path }
+            if !Directory.hasEntry(path), claimed.claim(path) { return path }
         }
         throw SystemError(what: "cannot write \(wanted) under another name", code: SystemError.fileExists)
+    }
+}
+
+extension FileSettings {
+    /// The path that a file is written to, and its name if it replaces no other file.
+    func place(_ wanted: String, _ claimed: ClaimedPaths) throws(SystemError) -> (path: String, freeName: FreeName?) {
+        let path = try path(wanted, claimed)
+        guard keepsOldFiles else { return (path, nil) }
+        return (path, FreeName(path) { try self.path(wanted, claimed) })
     }
 }
 
@@ -56,7 +65,7 @@ final class NamedByServerSink: ContentSink {
     private let settings: FileSettings
     private let claimed: ClaimedPaths
     private let file = Locked<FileContentSink?>(nil)
-    private let chosen = Locked<String?>(nil)
+    private let chosen = Locked<FreeName?>(nil)
 
     init(fallback: String, _ settings: FileSettings, _ claimed: ClaimedPaths) {
         self.fallback = fallback
@@ -65,7 +74,7 @@ final class NamedByServerSink: ContentSink {
     }
 
     /// The path that was written.
-    var path: String { chosen.withLock { $0 } ?? fallback }
+    var path: String { chosen.withLock { $0 }?.path ?? fallback }
     var delivered: Int64 { file.withLock { $0 }?.delivered ?? 0 }
 
     func willReceive(_ response: HTTPResponse, from checkpoint: Download.Checkpoint?) async throws {
@@ -75,14 +84,13 @@ final class NamedByServerSink: ContentSink {
             return
         }
         let path = Directory.above(fallback) + name
-        guard Directory.kind(of: path) == .nothing else {
-            throw refusal(path, "already exists; remove or rename it, or give another name with -o", response)
-        }
+        let exists = refusal(path, "already exists; remove or rename it, or give another name with -o", response)
+        guard !Directory.hasEntry(path) else { throw exists }
         // Nor the file of another URL of this run, which is created only when its content is complete.
         guard claimed.claim(path) else {
             throw refusal(path, "is also the file of another URL; use -o to name one for each", response)
         }
-        _ = try open(path)
+        _ = try open(path, FreeName(path) { throw exists })
     }
 
     private func refusal(_ path: String, _ reason: String, _ response: HTTPResponse) -> HTTPError {
@@ -96,12 +104,13 @@ final class NamedByServerSink: ContentSink {
 
     private func opened() throws -> FileContentSink {
         if let sink = file.withLock({ $0 }) { return sink }
-        return try open(try settings.path(fallback, claimed))
+        let (path, freeName) = try settings.place(fallback, claimed)
+        return try open(path, freeName)
     }
 
-    private func open(_ path: String) throws -> FileContentSink {
-        let sink = try FileContentSink(path: path)
-        chosen.withLock { $0 = path }
+    private func open(_ path: String, _ freeName: FreeName?) throws -> FileContentSink {
+        let sink = try FileContentSink(path: path, freeName)
+        chosen.withLock { $0 = freeName }
         file.withLock { $0 = sink }
         return sink
     }

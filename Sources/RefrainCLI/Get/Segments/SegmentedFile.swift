@@ -25,6 +25,7 @@ final class SegmentedFile: PartialContent {
     private let foundSize: Int64
     private let hasStartedOver = Locked(false)
     private let path: String
+    private let freeName: FreeName?
     private let url: String
     private let connections: Int
     private let names: PartialNames
@@ -56,14 +57,15 @@ final class SegmentedFile: PartialContent {
     /// Prepares for a file; creates nothing.
     ///
     /// - Throws: `HTTPBody.FileError` where the target is not a file, or another process writes it.
-    init(path: String, url: String, connections: Int) throws(HTTPBody.FileError) {
+    init(path: String, _ freeName: FreeName? = nil, url: String, connections: Int) throws(HTTPBody.FileError) {
         self.path = path
+        self.freeName = freeName
         self.url = url
         self.connections = connections
         names = PartialNames(path)
         guard PartialRecord.read(names.record)?.segments != nil else {
             // A partial file of an earlier run without segments is continued as it is.
-            let file = try ResumableFile(path: path, url: url)
+            let file = try ResumableFile(path: path, freeName, url: url)
             (found, foundSize) = (file.remark, 0)
             state = Locked(file.checkpoint == nil ? .empty : .whole(file))
             return
@@ -112,8 +114,11 @@ final class SegmentedFile: PartialContent {
             guard fstat(descriptor, &status) == 0 else {
                 throw SystemError(what: "cannot read \(names.part)", code: errno)
             }
-            // Another program may have shortened the file.
+            // Another program may have shortened the file, or written beyond the end of the content.
             try table.limit(to: Int64(status.st_size))
+            guard status.st_size <= bounds.last?.upperBound ?? 0 else {
+                throw SystemError(what: "cannot continue \(names.part)", code: EFBIG)
+            }
         } catch {
             table.end()
             return nil
@@ -160,7 +165,7 @@ final class SegmentedFile: PartialContent {
                 state = .divided(try begin(checkpoint, bounds))
                 return nil
             case .empty, .done:
-                let file = try ResumableFile(path: path, url: url)
+                let file = try ResumableFile(path: path, freeName, url: url)
                 state = .whole(file)
                 return file
             case .whole(let file): return file
@@ -264,7 +269,7 @@ final class SegmentedFile: PartialContent {
         try state.withLock { state in
             guard case .divided(let parts) = state else { return }
             abandon(parts)
-            state = .whole(try ResumableFile(path: path, url: url))
+            state = .whole(try ResumableFile(path: path, freeName, url: url))
         }
     }
 
@@ -334,14 +339,15 @@ final class SegmentedFile: PartialContent {
             case .whole(let file): try file.finish()
             case .empty:
                 // An empty content: no response had a byte.
-                try Download.FileSink(path: path).finish()
+                let empty = try Download.FileSink(path: path)
+                if let freeName { try freeName.give(empty.finish(asNew:)) } else { try empty.finish() }
                 state = .done(size: 0)
             case .divided(let parts):
                 guard parts.table.segments.allSatisfy(\.isDone) else { throw failure(EIO) }
                 names.adoptMode(parts.descriptor)
                 state = .done(size: parts.table.size)
                 defer { end(parts) }
-                try names.moveToTarget(parts.descriptor)
+                try names.moveToTarget(parts.descriptor, freeName)
             }
         }
     }

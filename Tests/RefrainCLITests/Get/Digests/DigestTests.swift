@@ -102,7 +102,8 @@ struct DigestTests {
     @Test("a list that cannot be read is refused with the number of its line")
     func badList() throws {
         let digest = Self.sha256
-        for line in ["abc", digest, "\(digest.dropLast())  abc", "\(digest)  ", "SHA256 (a = \(digest)"] {
+        let contrary = ["\(Self.wrong)  x", "SHA256 (x) = \(Self.wrong)"]
+        for line in ["abc", digest, "\(digest.dropLast())  abc", "\(digest)  ", "SHA256 (a = \(digest)"] + contrary {
             let error = #expect(throws: UsageError.self) {
                 _ = try ChecksumFile("\(Self.sha256)  x\n\n\(line)\n", path: "sums")
             }

@@ -81,6 +81,29 @@ struct PartialLockTests {
         scratch.remove()
     }
 
+    @Test("R11: a partial file that is longer than the content has bytes of another program, and is not continued")
+    func longer() async throws {
+        let first = try ResumableFile(path: path, url: "http://h/")
+        try await first.willReceive(response, from: try checkpoint())
+        try await first.write(content(1, 300_000))
+        first.discard()
+        truncate(PartialNames(path).part, off_t(total + 1))
+        let second = try ResumableFile(path: path, url: "http://h/")
+        #expect(second.checkpoint == nil && scratch.files.isEmpty, "\(scratch.files)")
+        scratch.remove()
+    }
+
+    @Test("the record is not written through a symbolic link")
+    func linkedRecord() async throws {
+        let other = scratch.path + "/other"
+        try await ScratchFile.at(other).overwrite("mine")
+        symlink(other, PartialNames(path).record + ".new")
+        let file = try ResumableFile(path: path, url: "http://h/")
+        await #expect(throws: SystemError.self) { try await file.willReceive(response, from: try checkpoint()) }
+        #expect(try ScratchFile.at(other).bytes() == Array("mine".utf8))
+        scratch.remove()
+    }
+
     @Test("where a partial file is of no use, the remark says so")
     func remark() async throws {
         let first = try ResumableFile(path: path, url: "http://h/")

@@ -197,6 +197,22 @@ struct OrderTests {
     }
 
     @Test(
+        "whole numbers of an answer are compared exactly, also where doubles are not told apart",
+        arguments: [
+            ("9007199254740993", "== 9007199254740992", false), ("9007199254740993", "> 9007199254740992", true),
+            ("12345678901234567890", "== 12345678901234567891", false),
+            ("-9007199254740993", "< -9007199254740992", true), ("99999999999999999", "< 100000000000000000", true),
+            ("12345678901234567890", "== 12345678901234567890", true), ("1.0", "== 1", true), ("-0", "== 0", true),
+        ]
+    )
+    func wholeNumbers(sent: String, condition: String, holds: Bool) async throws {
+        let server = try FaultServer()
+        server.on("/job") { _ in [.respond(.init(200, body: "{\"n\": \(sent)}"))] }
+        let words = ["get", "--attempts", "1", "--until-json", ".n \(condition)", server.baseURL + "/job"]
+        #expect(try await Executable.run(words).status == (holds ? 0 : 1))
+    }
+
+    @Test(
         "a condition that cannot be read is refused",
         arguments: [
             ("--until", "200"), ("--until", "STATUS in x"), ("--until-json", "state"), ("--until-json", ".a == b"),

@@ -67,7 +67,8 @@ struct AnswerTests {
                 )
             ]
         }
-        let ended = try await get("--report", "-", server.baseURL + "/secret")
+        let ended = try await get("--report", "-", server.baseURL + "/secret?a=b&token=SECRET")
+        #expect(ended.text.contains("/secret?a=b&token=***"), "\(ended.text)")
         #expect(ended.text.contains(#""started":"20"#) && ended.text.contains(#"["X-A","b"]"#))
         #expect(ended.text.contains(#"["Set-Cookie","sid=…"]"#) && !ended.text.contains("SECRET"))
     }

@@ -51,6 +51,7 @@ struct UnknownOutcomeTests {
         #expect(status.status == 1 && status.text.contains("2 unknown"), "\(status.text)")
         let second = try await run()
         #expect(second.status != 0 && second.errors.contains("--resend-unknown"), "\(second.errors)")
+        #expect(second.errors.contains("0 of 2 done, 0 B in") && second.errors.contains("2 failed"), "\(second.errors)")
         #expect(server.count(path: path) == 2)
         #expect(try await run("--resend-unknown").status != 0)
         #expect(server.count(path: path) == 4)
