@@ -55,6 +55,8 @@ public class Request: @unchecked Sendable, Identifiable {
     }
     /// Whether the request has ended, cancelled or not.
     var hasEnded: Bool { isOver.load(ordering: .acquiring) }
+    /// Whether the request has started, whatever has become of it since.
+    var hasStarted: Bool { state.withLock { $0.hasStarted } }
     /// Notes that its outcome is final.
     func noteEnd() { isOver.store(true, ordering: .releasing) }
     var gate: SuspensionGate { SuspensionGate(state: state) }
