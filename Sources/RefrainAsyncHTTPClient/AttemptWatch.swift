@@ -26,7 +26,7 @@ final class AttemptWatch: Sendable {
     init(_ limits: Timeout.Limits) {
         let now = clock.now
         func instant(_ limit: Duration?) -> AnyClock.Instant? { limit.map { now.advanced(by: $0.clampedToDelay) } }
-        idle = limits.idle
+        idle = limits.silence
         end = instant(limits.total)
         headEnd = [instant(limits.firstByte), instant(limits.total)].compactMap { $0 }.min()
         lastMove = Locked(now.advanced(by: limits.connect ?? .zero))

@@ -192,11 +192,16 @@ extension RequestQueue {
                     // request whose result cannot be written must not be followed by others.
                     if !error.isTransient { self.stop(because: error) }
                 }
-                self.state.withLock { $0.inFlight[claim.id] = nil }
+                self.state.withLock { state in
+                    // The row may have come back since, with another claim.
+                    if state.inFlight[claim.id]?.claim.token == claim.token { state.inFlight[claim.id] = nil }
+                }
                 self.queue.endClaim(of: claim.token)
                 self.wakeup.signal()
             }
-            state.withLock { $0.inFlight[claim.id]?.task = task }
+            state.withLock { state in
+                if state.inFlight[claim.id]?.claim.token == claim.token { state.inFlight[claim.id]?.task = task }
+            }
         }
 
         /// Waits for the requests in flight, and cancels them when their time is up.

@@ -406,41 +406,55 @@ struct RequestQueueTests {
             #expect(try await after.items(.done).isEmpty)
         }
     }
+
+    @Test("R37: a claim that was lost and has come back is waited for, and renewed, when the lost one ends")
+    func lostClaim() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path)) { LosingStore($0) }
+        try await queue.enqueue(try Self.order())
+        let sent = Counter()
+        let gates = [Signal(), Signal()]
+        let loader = AnyLoader { request in
+            let number = sent.increment()
+            // A task of its own: the cancellation of a lost claim does not reach it.
+            await Task { await gates[min(number, 2) - 1].wait() }.value
+            return .success(HTTPResponse(request: request, status: 200))
+        }
+        let worker = queue.worker(on: loader, concurrency: 2)
+        let hasEnded = Signal()
+        let run = Task {
+            defer { hasEnded.set() }
+            try await worker.run()
+        }
+        await sent.reaches(2)
+        gates[0].set()
+        #expect(await eventually { worker.refusedResults == 1 })
+        run.cancel()
+        #expect(await !eventually(within: 1) { hasEnded.isSet })
+        gates[1].set()
+        try await run.value
+        #expect(try await queue.items().map(\.outcome) == [.done])
+        #expect(sent.value == 2)
+    }
 }
 
-/// A store of which one call fails, always.
-private final class FailingStore: QueueStore {
-    enum Point { case claim, begin, finish }
+/// A store that passes every call on.
+private class ForwardingStore: QueueStore {
+    fileprivate let store: any QueueStore
 
-    private let store: any QueueStore
-    private let point: Point
-
-    init(_ store: any QueueStore, at point: Point) { (self.store, self.point) = (store, point) }
-
-    private func pass(_ point: Point) throws(QueueError) {
-        if point == self.point { throw QueueError(.readOnly, "cannot be written") }
-    }
+    init(_ store: any QueueStore) { self.store = store }
 
     var lease: Duration? { store.lease }
     var pollInterval: Duration { store.pollInterval }
 
     func claim(_ limit: Int, token: Int64, wantsBegun: Bool) throws(QueueError) -> [Claim] {
-        try pass(.claim)
-        return try store.claim(limit, token: token, wantsBegun: wantsBegun)
-    }
-
-    func begin(_ claims: [Claim]) throws(QueueError) -> [Bool] {
-        try pass(.begin)
-        return try store.begin(claims)
-    }
-
-    func finish(_ results: [ClaimResult]) throws(QueueError) -> [Bool] {
-        try pass(.finish)
-        return try store.finish(results)
+        try store.claim(limit, token: token, wantsBegun: wantsBegun)
     }
 
     func enqueue(_ requests: [NewRequest]) throws(QueueError) -> [Int64?] { try store.enqueue(requests) }
+    func begin(_ claims: [Claim]) throws(QueueError) -> [Bool] { try store.begin(claims) }
     func renew(_ tokens: Set<Int64>) throws(QueueError) -> Set<Int64> { try store.renew(tokens) }
+    func finish(_ results: [ClaimResult]) throws(QueueError) -> [Bool] { try store.finish(results) }
     func release(_ claims: [Claim]) throws(QueueError) { try store.release(claims) }
     func tidy(keep: Duration) throws(QueueError) { try store.tidy(keep: keep) }
     func rows(_ selection: RowSelection) throws(QueueError) -> [RequestQueue.Item] { try store.rows(selection) }
@@ -452,4 +466,59 @@ private final class FailingStore: QueueStore {
         _ settlement: RequestQueue.Settlement,
         newKey: String
     ) throws(QueueError) -> Bool { try store.settle(id, settlement, newKey: newKey) }
+}
+
+/// A store of which one call fails, always.
+private final class FailingStore: ForwardingStore {
+    enum Point { case claim, begin, finish }
+
+    private let point: Point
+
+    init(_ store: any QueueStore, at point: Point) {
+        self.point = point
+        super.init(store)
+    }
+
+    private func pass(_ point: Point) throws(QueueError) {
+        if point == self.point { throw QueueError(.readOnly, "cannot be written") }
+    }
+
+    override func claim(_ limit: Int, token: Int64, wantsBegun: Bool) throws(QueueError) -> [Claim] {
+        try pass(.claim)
+        return try super.claim(limit, token: token, wantsBegun: wantsBegun)
+    }
+
+    override func begin(_ claims: [Claim]) throws(QueueError) -> [Bool] {
+        try pass(.begin)
+        return try super.begin(claims)
+    }
+
+    override func finish(_ results: [ClaimResult]) throws(QueueError) -> [Bool] {
+        try pass(.finish)
+        return try super.finish(results)
+    }
+}
+
+/// A store with leases, of which the first is over before its first renewal: the row is due again.
+private final class LosingStore: ForwardingStore {
+    private var claims: [Claim] = []
+    private var hasLost = false
+
+    override var lease: Duration? { .seconds(3) }
+
+    override func claim(_ limit: Int, token: Int64, wantsBegun: Bool) throws(QueueError) -> [Claim] {
+        let new = try super.claim(limit, token: token, wantsBegun: wantsBegun)
+        claims += new
+        return new
+    }
+
+    override func renew(_ tokens: Set<Int64>) throws(QueueError) -> Set<Int64> {
+        guard let first = claims.first else { return [] }
+        guard hasLost else {
+            hasLost = true
+            try store.release([first])
+            return []
+        }
+        return Set(claims.filter { tokens.contains($0.token) }.map(\.id))
+    }
 }

@@ -36,7 +36,12 @@ public final class MultipartFormData {
     public var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
     /// The number of bytes of all parts, without their heads and boundaries; a part of unknown length counts as empty.
-    public var contentLength: UInt64 { parts.reduce(0) { $0 + $1.contentLength } }
+    public var contentLength: UInt64 {
+        parts.reduce(0) { sum, part in
+            let (total, overflow) = sum.addingReportingOverflow(part.contentLength)
+            return overflow ? .max : total
+        }
+    }
 
     /// Adds bytes in memory.
     ///
@@ -108,9 +113,9 @@ public final class MultipartFormData {
     fileprivate func body(upTo threshold: UInt64) throws -> HTTPBody {
         if let refusal { throw refusal }
         let streamed = try HTTPBody.multipart(parts, boundary: boundary)
-        guard let length = streamed.length, UInt64(length) <= threshold, !parts.contains(where: \.isStream) else {
-            return streamed
-        }
+        guard let length = streamed.length, length <= Int64(clamping: threshold),
+            !parts.contains(where: \.isStream)
+        else { return streamed }
         let data = try HTTPBody.encodedMultipart(parts, boundary: boundary)
         return .data(data, contentType: streamed.contentType)
     }
@@ -119,7 +124,7 @@ public final class MultipartFormData {
 extension HTTPBody.Part {
     /// The number of bytes of the content, or 0 if it is unknown.
     fileprivate var contentLength: UInt64 {
-        guard case .file(let path) = body.storage else { return UInt64(body.length ?? 0) }
+        guard case .file(let path) = body.storage else { return UInt64(clamping: body.length ?? 0) }
         return UInt64((try? FileChunks(path: path))?.length ?? 0)
     }
 

@@ -31,11 +31,12 @@ public final class Download: Sendable {
     /// - Parameters:
     ///   - sink: receives the bytes; it holds those that the checkpoint counts.
     ///   - checkpoint: where the earlier download stopped; nil: this one starts at the beginning.
-    ///   - end: the offset after the last byte that is wanted; nil, the default: the end of the content.
+    ///   - end: the offset after the last byte that is wanted; nil, the default: the end of the content. Less than 1
+    ///     counts as 1.
     public init(to sink: any Sink, from checkpoint: Checkpoint?, upTo end: Int64? = nil) {
         self.sink = sink
         var state = checkpoint.map(DownloadState.init) ?? DownloadState()
-        state.end = end
+        state.end = end.map { max(1, $0) }
         self.state = Locked(state)
     }
 

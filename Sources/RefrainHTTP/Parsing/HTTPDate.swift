@@ -192,7 +192,7 @@ enum FieldTime {
         return FieldDecimal(text.dropLast().utf8)?.asSeconds.clampedToDelay
     }
 
-    /// A moment by RFC 3339, with an offset and an optional fraction, which is truncated.
+    /// A moment by RFC 3339, with an offset and an optional fraction.
     static func timestamp(_ text: String) -> WallClock.Instant? {
         guard text.utf8.count <= longest else { return nil }
         var scanner = FieldScanner(text)
@@ -203,10 +203,15 @@ enum FieldTime {
             let minute = scanner.takeNumber(digits: 2), scanner.take(":"),
             let second = scanner.takeNumber(digits: 2)
         else { return nil }
-        if scanner.take("."), scanner.take(while: { $0.isDigit }).isEmpty { return nil }
+        var fraction = Duration.zero
+        if scanner.take(".") {
+            let digits = String(decoding: scanner.take { $0.isDigit }, as: UTF8.self)
+            guard let number = FieldDecimal("0.\(digits)"[...].utf8) else { return nil }
+            fraction = number.asSeconds
+        }
         guard let offset = offset(&scanner), scanner.isAtEnd else { return nil }
         let civil = CivilTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
-        return civil.secondsSinceEpoch.map { WallClock.Instant(sinceEpoch: .seconds($0 - offset)) }
+        return civil.secondsSinceEpoch.map { WallClock.Instant(sinceEpoch: .seconds($0 - offset) + fraction) }
     }
 
     /// `Z`, or hours and minutes east of Greenwich; in seconds.

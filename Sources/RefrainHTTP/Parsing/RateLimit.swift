@@ -223,7 +223,7 @@ extension RateLimitFields.Reset {
     func delay(_ text: String, now: ResponseTime) -> Duration? {
         switch self {
         case .goDuration: FieldTime.goDuration(text)
-        case .timestamp: FieldTime.timestamp(text).map { now.instant.duration(to: $0).clampedToDelay }
+        case .timestamp: FieldTime.timestamp(text).map { now.delay(until: $0.sinceEpoch) }
         default: FieldDecimal(FieldValues.trimmed(text[...].utf8)).map { delay($0, now: now) }
         }
     }

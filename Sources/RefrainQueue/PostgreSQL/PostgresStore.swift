@@ -269,9 +269,14 @@ package final class PostgresStore: QueueStore {
     ) throws(QueueError) -> [Bool] {
         let array = PostgresConnection.array
         let written = try connection.query(
-            "UPDATE refrain_request t SET \(change) WHERE t.id = u.id AND t.token = u.token AND t.due IS NOT NULL RETURNING t.id",
+            """
+            UPDATE refrain_request t SET \(change) WHERE t.id = u.id AND t.token = u.token AND t.due IS NOT NULL \
+            RETURNING t.id, t.lane IS NOT NULL
+            """,
             [array(rows.map { "\($0.id)" }), array(rows.map { "\($0.token)" })] + further
         )
+        // What has waited in a lane for one of these was due before what other claims have taken meanwhile.
+        if written.contains(where: { $0[1] == "t" }) { lowMark = 0 }
         let ids = Set(written.compactMap { $0[0].flatMap { Int64($0) } })
         return rows.map { ids.contains($0.id) }
     }

@@ -105,7 +105,13 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     /// A response that will not be read does not keep its connection.
     override var keepsBodies: Bool { false }
 
-    override class var hasNoContent: @Sendable (HTTPResponse) -> Bool { { $0.expectedLength == 0 } }
+    override class var hasNoContent: @Sendable (HTTPResponse) -> Bool {
+        { response in
+            // These end with their head, whatever length it names (RFC 9112 §6.3).
+            let endsWithHead = response.request.method == .head || [204, 304].contains(response.status.rawValue)
+            return endsWithHead || response.expectedLength == 0
+        }
+    }
 
     override func didEnd() {
         // After the state has changed, so that a reader that receives the end finds the request ended.

@@ -55,6 +55,8 @@ public class Request: @unchecked Sendable, Identifiable {
     }
     /// Whether the request has ended, cancelled or not.
     var hasEnded: Bool { isOver.load(ordering: .acquiring) }
+    /// Whether the request has started, whatever has become of it since.
+    var hasStarted: Bool { state.withLock { $0.hasStarted } }
     /// Notes that its outcome is final.
     func noteEnd() { isOver.store(true, ordering: .releasing) }
     var gate: SuspensionGate { SuspensionGate(state: state) }
@@ -114,7 +116,10 @@ public class Request: @unchecked Sendable, Identifiable {
     var keepsBodies: Bool { true }
 
     /// Whether a response that is validated has no content, as far as the kind of request knows by then.
-    class var hasNoContent: @Sendable (HTTPResponse) -> Bool { { $0.exchange.bytesReceived == 0 } }
+    class var hasNoContent: @Sendable (HTTPResponse) -> Bool {
+        // The content of an error that a download keeps is in the response.
+        { $0.exchange.bytesReceived == 0 && $0.content.isEmpty }
+    }
 
     /// What the kind of request does once the request has ended, however it did.
     func didEnd() {}

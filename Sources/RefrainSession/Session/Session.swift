@@ -172,7 +172,8 @@ public final class Session: Sendable {
     ///
     /// A request in flight may still make others through the session, as the refresh of a token; they are waited for,
     /// too. Refused requests fail with ``RefrainError/sessionInvalidated(error:)``, and so do those that are left after
-    /// the timeout. Called from within a request of this session, it waits for that request until the timeout.
+    /// the timeout, or that were made and not started. Called from within a request of this session, it waits for that
+    /// request until the timeout.
     ///
     /// - Parameter timeout: how long to wait before those that are left are cancelled. Defaults to nil: no limit.
     /// - Returns: whether all requests ended by themselves.
@@ -187,7 +188,17 @@ public final class Session: Sendable {
                 box.invalidate(because: .sessionInvalidated(error: nil))
             }
         }
-        while let request = box.requests.first { await request.ended() }
+        while case let requests = box.requests, !requests.isEmpty {
+            if let request = requests.first(where: \.hasStarted) {
+                await request.ended()
+            } else {
+                // Nothing in flight can start them any more, and by themselves they would not end.
+                for request in requests {
+                    request.cancel(because: .sessionInvalidated(error: nil))
+                    await request.ended()
+                }
+            }
+        }
         timer?.cancel()
         return !isLate.withLock { $0 }
     }

@@ -30,7 +30,7 @@ struct AttemptTimeouts {
     /// The time of the next check; nil without limits.
     func nextCheck(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         let next = limits.map(\.moment).min()
-        guard isIdleByCaller, let idle = timeouts.idle else { return next }
+        guard isIdleByCaller, let idle = timeouts.silence else { return next }
         let later = now.advanced(by: idle.clampedToDelay)
         return min(next ?? later, later)
     }
@@ -53,7 +53,7 @@ struct AttemptTimeouts {
             limits.append((start.advanced(by: firstByte.clampedToDelay), words))
         }
         if let drainLimit { limits.append((drainLimit, "the body was dropped unread")) }
-        if let idle = timeouts.idle, !isIdleByCaller {
+        if let idle = timeouts.silence, !isIdleByCaller {
             let words = "nothing was sent or received for too long"
             limits.append((lastMovement.advanced(by: idle.clampedToDelay), words))
         }

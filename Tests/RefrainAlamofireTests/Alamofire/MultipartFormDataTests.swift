@@ -31,6 +31,23 @@ struct MultipartFormDataTests {
 
     private var address: String { server.baseURL + "/form" }
 
+    @Test("R31: parts of negative and of endless lengths fail their upload", arguments: [Int64(-1000), .max])
+    func lengths(length: Int64) async {
+        let form = MultipartFormData()
+        for name in ["a", "b", "c"] {
+            let body = HTTPBody.stream(length: length) {
+                AsyncStream<[UInt8]> { stream in
+                    stream.yield([1])
+                    stream.finish()
+                }
+            }
+            form.append(body, withName: name)
+        }
+        #expect(form.contentLength == (length < 0 ? 0 : .max))
+        let answer = await session.upload(multipartFormData: form, to: address).serializingString().response
+        #expect(answer.error != nil && bodies.entries.isEmpty)
+    }
+
     @Test("a closure's parts arrive as written, the same on each attempt", arguments: [UInt64(0), 1_000_000])
     func closure(threshold: UInt64) async throws {
         let file = folder.file("a.txt")

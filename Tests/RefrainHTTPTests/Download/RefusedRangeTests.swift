@@ -148,6 +148,15 @@ struct RefusedRangeTests {
         #expect(download.checkpoint?.offset == 700)
     }
 
+    @Test("R31: a part that ends at its beginning, or before, is one of a byte", arguments: [0, -1, Int64.min])
+    func endOfPart(end: Int64) async throws {
+        let mock = MockLoader().otherwise(.status(404))
+        var request = try HTTPRequest("https://example.com/file")
+        request.download = Download(to: BufferSink(), from: nil, upTo: end)
+        _ = await (Resume() --> mock).load(request)
+        #expect(mock.requests.map { $0.headers["Range"] } == ["bytes=0-0"])
+    }
+
     @Test("R11: an origin that has refused a range is not asked for the beginning of another file by one")
     func rememberedByOrigin() async throws {
         let loader = chain

@@ -87,6 +87,22 @@ struct RateLimitTests {
         #expect(limits.first?.reset == expected)
     }
 
+    @Test(
+        "R18, R19: a timestamp with a fraction is read as an epoch with one is, and never ends early",
+        arguments: [
+            ("2019-06-03T11:00:01.2Z", Duration.milliseconds(600)),
+            ("2019-06-03T13:00:01.2000+02:00", .milliseconds(600)),
+            ("2019-06-03T11:00:01Z", .seconds(1)), ("2019-06-03T11:00:00.599Z", .zero),
+        ]
+    )
+    func fractionalTimestamp(_ text: String, _ expected: Duration) {
+        var fields = RateLimiter.Fields()
+        fields.families = [.init(.requests, limit: "l", remaining: "r", reset: "t", unit: .timestamp)]
+        let values = ["r": ["1"], "t": [text], "date": ["Mon, 03 Jun 2019 11:00:00 GMT"]]
+        let wall = WallClock.Instant(sinceEpoch: .milliseconds(1_559_559_600_600))
+        #expect(fields.limits(wallClock: wall) { values[$0] ?? [] }.first?.reset == expected)
+    }
+
     @Test("R19: an epoch is read against the response's own Date")
     func ownDate() {
         let fields = ["x-ratelimit-reset": ["784111797"], "date": ["Sun, 06 Nov 1994 08:49:37 GMT"]]

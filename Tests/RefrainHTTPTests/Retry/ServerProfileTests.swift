@@ -136,7 +136,7 @@ struct ServerProfileTests {
                 "anthropic-ratelimit-input-tokens-remaining": "0",
                 "anthropic-ratelimit-input-tokens-reset": "2025-08-21T14:40:08.25+02:00",
             ],
-            expected: exactly(.seconds(8))
+            expected: exactly(.milliseconds(8250))
         ),
         Answer(
             profile: .anthropic,

@@ -94,6 +94,20 @@ struct PostgresTests {
         #expect(outcomes == [.failed, .failed, .unknown, .unknown])
     }
 
+    @Test("the next request of a lane follows the one before it at once, whatever was claimed in between")
+    func laneBehindOthers() throws {
+        let server = try PostgresServer()
+        let store = try Self.store(server)
+        let lane = try store.enqueue([try Self.new(.put, lane: "a"), try Self.new(.put, lane: "a")])
+        let first = try store.claim(1, token: 1, wantsBegun: false)
+        #expect(first.map(\.id) == [lane[0]])
+        usleep(5000)
+        let other = try store.enqueue([try Self.new(.put)])
+        #expect(try store.claim(1, token: 2, wantsBegun: false).map(\.id) == other)
+        #expect(try store.finish([ClaimResult(first[0], .done)]) == [true])
+        #expect(try store.claim(1, token: 3, wantsBegun: false).map(\.id) == [lane[1]])
+    }
+
     @Test("a claim that is not renewed is due again after its lease, one that is renewed is not")
     func leases() throws {
         let server = try PostgresServer()

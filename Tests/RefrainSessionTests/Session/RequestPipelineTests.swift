@@ -205,6 +205,23 @@ struct RequestPipelineTests {
         #expect(ended.map { if case .sessionInvalidated = $0 { true } else { false } } == true)
     }
 
+    @Test("a session that drains refuses what was made and not started, which would never end by itself")
+    func drainsWithoutStarting() async {
+        let loader = HeldLoader()
+        let session = Session.testing(loader)
+        let idle = [session.request(HTTPRequest.sample), session.request(HTTPRequest.sample).suspend()]
+        let kept = session.request(HTTPRequest.sample).serializingData()
+        await loader.exchanges(atLeast: 1)
+        let draining = Task { await session.drain() }
+        loader.exchanges[0].answer(200)
+        #expect(await draining.value)
+        #expect(await kept.response.value?.count == 2)
+        for request in idle {
+            #expect(request.error.map { if case .sessionInvalidated = $0 { true } else { false } } == true)
+        }
+        #expect(loader.exchanges.count == 1)
+    }
+
     @Test("a redirect is followed, with the outcome of the first hop on record")
     func redirect() async throws {
         let loader = HeldLoader()

@@ -70,6 +70,35 @@ struct ValidationTests {
         #expect(await error(204, accept: "application/json", body: "") { $0.validate() } == nil)
     }
 
+    @Test(
+        "A: validation: a stream that ends with its head has no type to check",
+        arguments: [(HTTPMethod.get, 204, true), (.head, 200, true), (.get, 200, false)]
+    )
+    func streamWithoutContent(method: HTTPMethod, status: Int, passes: Bool) async {
+        let session = Session.testing(ScriptedLoader(.status(status)))
+        var request = HTTPRequest.sample
+        (request.method, request.headers["Accept"]) = (method, "text/event-stream")
+        let stream = session.streamRequest(request).validate()
+        do {
+            for try await _ in stream.chunks {}
+        } catch {}
+        #expect((stream.error == nil) == passes, "\(String(describing: stream.error))")
+    }
+
+    @Test("A: validation: the type of an error that a download keeps is checked")
+    func keptError() async throws {
+        let headers: HTTPHeaders = ["Content-Type": "text/html"]
+        let session = Session.testing(ScriptedLoader(.status(404, headers: headers, body: "<p>")))
+        let path = FileManager.default.temporaryDirectory.appending(path: "refrain-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: path) }
+        let download = session.download(HTTPRequest.sample, to: path)
+            .validate(statusCode: [404]).validate(contentType: ["application/json"])
+        let error = await download.serializingDownloadedFileURL().response.error
+        let isRefused = if case .responseValidationFailed(.unacceptableContentType, _)? = error { true } else { false }
+        #expect(isRefused, "\(String(describing: error))")
+        #expect(!FileManager.default.fileExists(atPath: path.path()))
+    }
+
     @Test("A: validation: validate() holds the type against the request's Accept")
     func accept() async {
         #expect(

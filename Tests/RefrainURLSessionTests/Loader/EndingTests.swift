@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import RefrainHTTP
 import RefrainTesting
-import RefrainURLSession
 import Testing
+
+@testable import RefrainURLSession
 
 @Suite("URLSessionLoader: limits, cancellation and reset", .serialized, .timeLimit(.minutes(10)))
 struct EndingTests {
@@ -32,6 +33,19 @@ struct EndingTests {
             #expect(error.message?.contains(words) == true, "\(error)")
         }
         #expect(loader.keepsTimeouts)
+    }
+
+    @Test("R20: a limit that the caller has set is longer than the default silence, and counts instead of it")
+    func namedSilence() {
+        let start = ContinuousClock.now
+        var limits = Timeout.Limits.standard
+        let byDefault = AttemptTimeouts(limits, start: start)
+        #expect(byDefault.timeoutMessage(at: start.advanced(by: .seconds(61))) != nil)
+        limits.total = .seconds(300)
+        let longer = AttemptTimeouts(limits, start: start)
+        #expect(longer.timeoutMessage(at: start.advanced(by: .seconds(299))) == nil)
+        #expect(longer.nextCheck(after: start) == start.advanced(by: .seconds(300)))
+        #expect(longer.timeoutMessage(at: start.advanced(by: .seconds(301)))?.contains("total") == true)
     }
 
     @Test("R9: a cancelled task ends with the caller's cancellation, and the connection is closed")
