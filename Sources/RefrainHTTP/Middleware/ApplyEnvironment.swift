@@ -73,11 +73,4 @@ extension HTTPRequest {
 extension URLText {
     /// The relative URL of the root path.
     fileprivate static var root: URL { URL(string: "/") ?? URL(filePath: "/") }
-
-    /// Percent-encodes query items, including plus signs, which many servers decode as spaces.
-    fileprivate static func encoded(_ items: [URLQueryItem]) -> String {
-        var parts = URLComponents()
-        parts.queryItems = items
-        return (parts.percentEncodedQuery ?? "").replacing("+", with: "%2B")
-    }
 }

@@ -154,11 +154,7 @@ extension HTTPRequest {
     public var queryItems: [URLQueryItem]? {
         get { URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems }
         set {
-            change { parts in
-                parts.queryItems = newValue
-                // A server reads a plus as a space.
-                parts.percentEncodedQuery = parts.percentEncodedQuery?.replacing("+", with: "%2B")
-            }
+            change { $0.percentEncodedQuery = newValue.map(URLText.encoded) }
         }
     }
 

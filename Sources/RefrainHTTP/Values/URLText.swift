@@ -294,11 +294,18 @@ extension URLText {
 }
 
 extension URLText {
+    /// Percent-encodes query items, including plus signs, which many servers decode as spaces.
+    static func encoded(_ items: [URLQueryItem]) -> String {
+        var parts = URLComponents()
+        parts.queryItems = items
+        return (parts.percentEncodedQuery ?? "").replacing("+", with: "%2B")
+    }
+
     /// Makes a relative URL from a path and query items.
     static func relative(path: String, query: [URLQueryItem]) throws(HTTPError) -> URL {
         var parts = URLComponents()
         parts.path = path
-        if !query.isEmpty { parts.queryItems = query }
+        if !query.isEmpty { parts.percentEncodedQuery = encoded(query) }
         // Two leading slashes would start a host, and a colon in the first segment a scheme.
         let firstSegment = path.prefix { $0 != "/" }
         guard !path.hasPrefix("//"), !firstSegment.contains(":"), let url = parts.url else {

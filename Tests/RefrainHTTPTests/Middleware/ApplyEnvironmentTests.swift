@@ -41,10 +41,10 @@ struct ApplyEnvironmentTests {
 
     @Test("B: ServerEnvironment: fields and query items are added where the request has none of that name")
     func fieldsAndQuery() async throws {
-        let query = [URLQueryItem(name: "page", value: "7"), URLQueryItem(name: "q", value: "a&b")]
+        let query = [URLQueryItem(name: "page", value: "7"), URLQueryItem(name: "q", value: "a&b+c")]
         let request = try HTTPRequest(path: "people", query: query, headers: ["accept": "text/plain"])
         let sent = try await sent(request, production)
-        #expect(sent.url.absoluteString == "https://api.example.com/v1/people?page=7&q=a%26b&locale=de%2BAT")
+        #expect(sent.url.absoluteString == "https://api.example.com/v1/people?page=7&q=a%26b%2Bc&locale=de%2BAT")
         #expect(sent.headers[values: "Accept"] == ["text/plain"])
         #expect(sent.headers["X-Key"] == "secret")
     }
