@@ -150,19 +150,23 @@ struct OutputOptionTests {
 
     @Test("-J replaces no file that has come while the content did, and writes through no link")
     func namedMeanwhile() async throws {
+        let file = folder.file("name").path
         server.on("/cd") { _ in
             let head = "HTTP/1.1 200 OK\r\nContent-Disposition: x; filename=name\r\nContent-Length: 3\r\n\r\n"
-            return [.text(head), .sleep(.milliseconds(600)), .text("new")]
+            // The name is chosen by the head, and given after the content.
+            let content = FaultServer.Generator(count: 3) { _, _ in
+                let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+                write(descriptor, "old", 3)
+                close(descriptor)
+                return Array("new".utf8)
+            }
+            return [.text(head), .sleep(.milliseconds(300)), .generate(content)]
         }
-        async let running = get("-OJ", "BASE/cd")
-        await server.requests(atLeast: 1)
-        try await Task.sleep(for: .milliseconds(300))
-        try await folder.file("name").overwrite("old")
-        let late = try await running
+        let late = try await get("-OJ", "BASE/cd")
         #expect(late.status == 1 && late.errors.contains("already exists"), "\(late.errors)")
         #expect(try text("name") == "old" && folder.names == ["name"])
-        unlink(folder.file("name").path)
-        symlink("elsewhere", folder.file("name").path)
+        unlink(file)
+        symlink("elsewhere", file)
         let linked = try await get("-OJ", "BASE/cd")
         #expect(linked.status == 1 && linked.errors.contains("already exists"), "\(linked.errors)")
         #expect(folder.names == ["name"])
