@@ -2,7 +2,7 @@
 /// How many requests to one place are under way at once, found by additive increase and multiplicative decrease.
 ///
 /// Where so many were too many before, the increase is half as fast after each refusal, so that a server with little
-/// room is not asked for more of it again and again; the idea is the plateau of CUBIC (RFC 9438, section 4.1).
+/// room is not asked for more of it again and again; the idea is the plateau of CUBIC (RFC 9438).
 ///
 /// A value; its owner has the lock, and the slots.
 struct AdaptiveConcurrency {
