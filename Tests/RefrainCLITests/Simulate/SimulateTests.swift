@@ -33,6 +33,7 @@ struct SimulateTests {
             (["--server", "model-api:5x"], "\"5x\" is not a pace"),
             (["--server", "model-api:0.5/m"], "limit is 0.5, but must be a number from 1 to 1000000000000"),
             (["--cost", "x"], "--cost: \"x\" is not a number of tokens, such as 1200"),
+            (["--pace", "9/m,1000t/m", "--cost", "2000"], "a cost of 2000 never fits into a pace of 1000"),
             (["--seeds", "0"], "--seeds"),
             (["word"], "\"word\" is not expected here"),
         ]
@@ -122,6 +123,8 @@ struct SimulateTests {
         let one = try await Executable.run(["simulate", "--json", "--storm", file.path])
         let other = try await Executable.run(words + ["--pace", "600/m,240000t/m", "--json"] + rest)
         #expect(one.text == other.text && one.text.contains("\"refused\":0,\"quota_used\":0.9"), "\(one.errors)")
+        let tooDear = ["simulate", "--storm", file.path, "--cost", "240001"]
+        #expect(try await Executable.run(tooDear).errors.contains("240001 never fits into a pace of 240000"))
         let bare = try await Executable.run(words + rest)
         #expect(bare.text.contains("% refused  % of quota"), "\(bare.text)")
     }
