@@ -10,8 +10,6 @@ final class FetchTarget: Sendable {
     /// Whether the content is compared with the digests that the server gives.
     let comparesFields: Bool
     let isFinished = Locked(false)
-    private let wanted: String?
-    private let freeName: FreeName?
     /// The innermost sink.
     private let inner: any ContentSink
     /// Whether that is a file that is continued; a comparison of types is faster than a cast.
@@ -25,14 +23,10 @@ final class FetchTarget: Sendable {
     ///
     /// - Parameters:
     ///   - log: the heads that are written before the content; nil: none.
-    ///   - path: the file that is written, if one is.
-    ///   - freeName: its name if it replaces no other file.
     ///   - progress: receives the number of bytes.
     init(
         _ sink: any ContentSink,
         _ log: ResponseLog?,
-        path: String?,
-        _ freeName: FreeName?,
         comparesFields: Bool,
         progress: TransferProgress?
     ) {
@@ -44,15 +38,10 @@ final class FetchTarget: Sendable {
         self.progress = progress
         self.comparesFields = comparesFields
         file = sink.partial
-        wanted = path
-        self.freeName = freeName
     }
 
     /// The file that is written, if one is.
-    var path: String? {
-        if let freeName { return freeName.path }
-        return wanted.map { isResumable ? $0 : (inner as? NamedByServerSink)?.path ?? $0 }
-    }
+    var path: String? { inner.filePath }
 
     var memory: MemorySink? { isResumable ? nil : inner as? MemorySink }
     var segmented: SegmentedFile? { isResumable ? nil : inner as? SegmentedFile }

@@ -127,7 +127,7 @@ final class Fetcher: Sendable {
                 made.recordsConnection = settings.display.writeOut != nil
             }
             request = made
-            let (content, path, freeName) = try makeSink(job, made, destination)
+            let content = try makeSink(job, made, destination)
             transfer = progress.begin(&made, job, number: index)
             log?.observe(&made)
             // For a range of the command line the digest of the server is that of the whole body.
@@ -135,8 +135,6 @@ final class Fetcher: Sendable {
             let sink = FetchTarget(
                 content,
                 settings.display.includesHead ? made[option: ResponseLogOption.self] : nil,
-                path: path,
-                freeName,
                 comparesFields: settings.digests.checksFields && job.file != nil && isWhole,
                 progress: progress.metered(transfer)
             )
@@ -381,26 +379,26 @@ final class Fetcher: Sendable {
         if case .device(let path) = destination { streams[path] ?? .standard } else { .standard }
     }
 
-    /// Makes the sink of a body; returns the path of its file, if it has one, and the name that replaces no file.
+    /// Makes the sink of a body.
     private func makeSink(
         _ job: FetchJob,
         _ request: HTTPRequest,
         _ destination: Destination
-    ) throws(HTTPError) -> (any ContentSink, path: String?, FreeName?) {
+    ) throws(HTTPError) -> any ContentSink {
         do {
             switch destination {
             case .standardOutput, .device:
                 let plain = StreamSink(stream(destination), holdBack: settings.display.holdBack)
                 let refusesBinary = destination == .standardOutput && settings.display.refusesBinary
-                return (digesting(refusesBinary ? TerminalSink(plain) : plain, job), nil, nil)
-            case .standardOutputInOrder: return (MemorySink(), nil, nil)
-            case .nowhere, .each: return (digesting(NoSink(), job), nil, nil)
+                return digesting(refusesBinary ? TerminalSink(plain) : plain, job)
+            case .standardOutputInOrder: return MemorySink()
+            case .nowhere, .each: return digesting(NoSink(), job)
             case .file, .folder, .remoteNames:
                 let isTree = if case .folder = destination { true } else { false }
                 let wanted = job.file ?? ""
                 if !isTree, settings.options.files.createsFolders { try Directory.prepareAbove(wanted) }
                 if settings.options.files.takesHeaderName {
-                    return (NamedByServerSink(fallback: wanted, settings.options.files, claimed), wanted, nil)
+                    return NamedByServerSink(fallback: wanted, settings.options.files, claimed)
                 }
                 let (path, freeName) = try isTree ? (wanted, nil) : settings.options.files.place(wanted, claimed)
                 let isFresh = isTree ? try folders.prepare(above: path) : false
@@ -410,15 +408,15 @@ final class Fetcher: Sendable {
                         throw SystemError(what: "cannot write \(path), since it is a symbolic link", code: ELOOP)
                     }
                 } else if Directory.isMountPoint(path) {
-                    return (try InPlaceSink(path: path), path, nil)
+                    return try InPlaceSink(path: path)
                 }
                 // The text before the content is not part of it, so the content cannot be continued after it.
                 guard settings.options.continues, !settings.display.includesHead, request.method == .get,
                     !request.headers.contains("Range")
-                else { return (try FileContentSink(path: path, freeName), path, freeName) }
+                else { return try FileContentSink(path: path, freeName) }
                 let url = settings.template.objectURL(of: job.request)
                 guard settings.options.segments != nil || (!isFresh && SegmentedFile.isThere(PartialNames(path))) else {
-                    let file = try ResumableFile(
+                    return try ResumableFile(
                         path: path,
                         freeName,
                         url: url,
@@ -426,11 +424,9 @@ final class Fetcher: Sendable {
                         isAlone: settings.isAlone,
                         takesDirectly: settings.isAlone || settings.transports.loaders.count > 1
                     )
-                    return (file, path, freeName)
                 }
                 let connections = settings.options.segments ?? 1
-                let file = try SegmentedFile(path: path, freeName, url: url, connections: connections)
-                return (file, path, freeName)
+                return try SegmentedFile(path: path, freeName, url: url, connections: connections)
             }
         } catch {
             let code = (error as? HTTPBody.FileError)?.code ?? .cannotCreateFile

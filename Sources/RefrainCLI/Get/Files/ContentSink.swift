@@ -3,6 +3,8 @@ internal import Refrain
 
 /// The destination of the content of one URL.
 protocol ContentSink: Download.Sink {
+    /// The file that is written, if one is.
+    var filePath: String? { get }
     /// The bytes that cannot be withdrawn.
     var delivered: Int64 { get }
     /// Everything has arrived.
@@ -16,6 +18,8 @@ protocol ContentSink: Download.Sink {
 }
 
 extension ContentSink {
+    /// None.
+    var filePath: String? { nil }
     /// Nothing to withdraw.
     func discard() {}
     /// Keeps nothing.
@@ -53,6 +57,7 @@ final class FileContentSink: ContentSink {
         self.freeName = freeName
     }
 
+    var filePath: String? { freeName?.path ?? file.path }
     var delivered: Int64 { isDone.withLock { $0 } ? size.withLock { $0 } : 0 }
 
     func write(_ bytes: [UInt8]) async throws {
@@ -66,7 +71,7 @@ final class FileContentSink: ContentSink {
     }
 
     func finish() throws {
-        if let freeName { try freeName.give(file.finish(asNew:)) } else { try file.finish() }
+        try file.finish(freeName)
         isDone.withLock { $0 = true }
     }
 

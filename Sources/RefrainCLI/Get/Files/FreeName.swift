@@ -32,3 +32,10 @@ final class FreeName: Sendable {
         }
     }
 }
+
+extension Download.FileSink {
+    /// Gives the file its path, or a name that replaces no other file.
+    func finish(_ freeName: FreeName?) throws {
+        if let freeName { try freeName.give(finish(asNew:)) } else { try finish() }
+    }
+}

@@ -36,6 +36,8 @@ final class InPlaceSink: ContentSink {
 
     deinit { close(descriptor) }
 
+    var filePath: String? { path }
+
     /// The message about files that are written so; nil: there are none.
     static func remark(_ destination: Destination) -> String? {
         let paths = destination.destinations.compactMap { destination in

@@ -95,6 +95,8 @@ final class ResumableFile: PartialContent, DirectSink {
         }
     }
 
+    var filePath: String? { freeName?.path ?? path }
+
     /// A message about a partial file that was found; nil: none.
     var remark: String? {
         if state.withLock({ $0.isLost }) { return Self.remarkOnLoss }
@@ -263,20 +265,16 @@ final class ResumableFile: PartialContent, DirectSink {
     func finish() throws {
         try state.withLock { state in
             if let small = state.small {
-                try finish(small)
+                try small.finish(freeName)
             } else if state.descriptor >= 0 {
                 try settle(&state)
                 try move(&state)
             } else {
                 // An empty content: no response had a byte.
-                try finish(try Download.FileSink(path: path))
+                try Download.FileSink(path: path).finish(freeName)
             }
             state.isDone = true
         }
-    }
-
-    private func finish(_ file: Download.FileSink) throws {
-        if let freeName { try freeName.give(file.finish(asNew:)) } else { try file.finish() }
     }
 
     private func move(_ state: inout State) throws {

@@ -48,9 +48,7 @@ struct FileSettings: Sendable {
         }
         throw SystemError(what: "cannot write \(wanted) under another name", code: SystemError.fileExists)
     }
-}
 
-extension FileSettings {
     /// The path that a file is written to, and its name if it replaces no other file.
     func place(_ wanted: String, _ claimed: ClaimedPaths) throws(SystemError) -> (path: String, freeName: FreeName?) {
         let path = try path(wanted, claimed)
@@ -73,8 +71,7 @@ final class NamedByServerSink: ContentSink {
         self.claimed = claimed
     }
 
-    /// The path that was written.
-    var path: String { chosen.withLock { $0 }?.path ?? fallback }
+    var filePath: String? { chosen.withLock { $0 }?.path ?? fallback }
     var delivered: Int64 { file.withLock { $0 }?.delivered ?? 0 }
 
     func willReceive(_ response: HTTPResponse, from checkpoint: Download.Checkpoint?) async throws {

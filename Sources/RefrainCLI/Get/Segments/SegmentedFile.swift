@@ -90,6 +90,8 @@ final class SegmentedFile: PartialContent {
 
     deinit { endParts() }
 
+    var filePath: String? { freeName?.path ?? path }
+
     /// A message about a partial file that was found; nil: none.
     var remark: String? {
         if foundSize > 0, hasStartedOver.withLock({ $0 }) { return ResumableFile.remarkOnStartingOver(foundSize) }
@@ -339,8 +341,7 @@ final class SegmentedFile: PartialContent {
             case .whole(let file): try file.finish()
             case .empty:
                 // An empty content: no response had a byte.
-                let empty = try Download.FileSink(path: path)
-                if let freeName { try freeName.give(empty.finish(asNew:)) } else { try empty.finish() }
+                try Download.FileSink(path: path).finish(freeName)
                 state = .done(size: 0)
             case .divided(let parts):
                 guard parts.table.segments.allSatisfy(\.isDone) else { throw failure(EIO) }
