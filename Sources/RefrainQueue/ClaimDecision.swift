@@ -9,9 +9,6 @@ enum ClaimDecision: Hashable, Sendable {
     /// It ends without being sent.
     case end(ClaimResult.Outcome, because: String)
 
-    /// The most claims without a result: a request that ends its workers is not sent for ever.
-    static let maxClaims = 5
-
     /// Returns the decision for a claim.
     static func decide(_ claim: Claim, keyLifetime: Duration) -> ClaimDecision {
         switch (claim.request.safety, claim.age) {
@@ -19,8 +16,9 @@ enum ClaimDecision: Hashable, Sendable {
             return .end(.unknown, because: "it may have been sent by a worker that ended before it wrote a result")
         case (.keyed, let age?) where age > keyLifetime:
             return .end(.unknown, because: "it may have been sent, and its key is older than \(keyLifetime)")
-        case _ where claim.claims > maxClaims:
-            return .end(.failed, because: "abandoned: \(maxClaims) workers ended before they wrote a result")
+        case _ where claim.claims > RequestQueue.maxClaims:
+            let workers = "\(RequestQueue.maxClaims) workers"
+            return .end(.failed, because: "abandoned: \(workers) ended before they wrote a result")
         case (.keyed, let age): return .send(within: keyLifetime - (age ?? .zero))
         case (.once, nil), (.repeatable, _): return .send(within: nil)
         }

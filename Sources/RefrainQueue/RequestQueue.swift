@@ -27,6 +27,9 @@ internal import Foundation
 /// server that honours the key; without a key, and with a method that is not idempotent, at most once. The session's
 /// policy decides on attempts and delays, and the queue keeps the requests that wait for long (rule R37).
 public final class RequestQueue: Sendable {
+    /// The most claims without a result: a request that ends its senders is not sent for ever.
+    package static let maxClaims = 5
+
     /// Where the rows of a queue are.
     public struct Location: Sendable {
         package enum Kind: Sendable {

@@ -21,7 +21,7 @@ final class FetchJob: Sendable {
         case leave
         /// Another run has it, and this one waits for that one's result, or for the end of its lease.
         case wait
-        /// Another run has tried it since this one began, and it has failed.
+        /// Another run has tried it since this one began, and it has failed; or it has ended its runs.
         case giveUp
 
         /// Whether the request is sent.

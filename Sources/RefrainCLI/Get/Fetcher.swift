@@ -313,12 +313,12 @@ final class Fetcher: Sendable {
         case .giveUp:
             guard let request = try? settings.template.request(for: job.request) else { return nil }
             let why = job.entry?.error ?? job.entry?.status.map { "status \($0)" } ?? "no reason was kept"
-            let error = HTTPError(
-                .callerFailed,
-                request: request,
-                message: "another run has tried it since this one began: \(why)",
-                bytesSent: 0
-            )
+            var message = "another run has tried it since this one began: \(why)"
+            if job.entry?.isAbandoned == true {
+                message = why + (job.entry?.begun == nil ? "" : "; the server may have done it")
+                message += "; it is not sent again without refrain retry for it"
+            }
+            let error = HTTPError(.callerFailed, request: request, message: message, bytesSent: 0)
             return FetchOutcome(index: index, url: url, method: method.rawValue, result: .failure(error))
         case .leave:
             guard let request = try? settings.template.request(for: job.request) else { return nil }

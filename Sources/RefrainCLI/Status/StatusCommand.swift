@@ -113,6 +113,9 @@ struct StatusCommand {
             text += "the server may have done what is begun or unknown; refrain retry STATE ID sends it again, "
             text += "refrain forget STATE ID does not\n"
         }
+        if entries.contains(where: \.isAbandoned) {
+            text += "what is abandoned is not sent by itself; refrain retry STATE ID sends it again\n"
+        }
         if pending > Self.shownPending {
             text += "  … and \(pending - Self.shownPending) more pending; --json lists all\n"
         }

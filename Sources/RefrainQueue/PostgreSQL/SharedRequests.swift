@@ -100,9 +100,6 @@ package final class SharedRequests {
         }
     }
 
-    /// The most claims without a result: a request that ends its senders is not sent for ever.
-    package static let maxClaims = ClaimDecision.maxClaims
-
     private let store: PostgresStore
     private let connection: PostgresConnection
     private let queue: String
@@ -323,16 +320,28 @@ package final class SharedRequests {
         _ = try connection.query(sql, ["\(token)"])
     }
 
+    /// What becomes of a row that is settled.
+    package enum Settlement: Sendable {
+        /// It is sent again, as if it had never been sent.
+        case again
+        /// It is sent again with its key.
+        case againWithKey
+        /// It counts as done.
+        case done(detail: String)
+    }
+
     /// Settles rows, all or none.
     ///
-    /// - Parameter isAgain: whether each is sent again, without its key; otherwise it counts as done.
     /// - Throws: ``QueueError`` where one has changed since it was read; nothing was written then.
-    package func settle(_ rows: [Row], isAgain: [Bool], detail: String?) throws(QueueError) {
+    package func settle(_ changes: [(row: Row, settlement: Settlement)]) throws(QueueError) {
         try connection.transaction { () throws(QueueError) in
-            for (row, isAgain) in zip(rows, isAgain) {
-                let change =
-                    isAgain
-                    ? "state = 0, begun = NULL, key = NULL, error = NULL, detail = NULL" : "state = 2, detail = $4"
+            for (row, settlement) in changes {
+                var (change, detail): (String, [String]) = ("state = 0, error = NULL, detail = NULL", [])
+                switch settlement {
+                case .again: change += ", begun = NULL, key = NULL"
+                case .againWithKey: break
+                case .done(let text): (change, detail) = ("state = 2, detail = $4", [text])
+                }
                 let sql = """
                     UPDATE refrain_request SET \(change), due = NULL, token = NULL, owner = NULL, claims = 0, \
                     changed = greatest(\(PostgresStore.clock), changed + 1) WHERE id = $1::bigint \
@@ -340,7 +349,7 @@ package final class SharedRequests {
                     RETURNING id
                     """
                 let values = ["\(row.id)", "\(row.outcome.number)", "\(row.changed)"]
-                let written = try connection.query(sql, isAgain ? values : values + [detail])
+                let written = try connection.query(sql, values + detail)
                 guard !written.isEmpty else { throw QueueError(.noSuchItem, "\(row.title) has changed meanwhile") }
             }
         }

@@ -114,8 +114,8 @@ struct SharedRequestsTests {
         // A row that is settled is none that was read before.
         try #require(try b.finish([Self.result(left[1], .unknown)]) == [true])
         let unknown = try b.all().filter { $0.outcome == .unknown }
-        #expect(throws: QueueError.self) { try b.settle(left, isAgain: [true, true], detail: nil) }
-        try b.settle(unknown, isAgain: [true], detail: nil)
+        #expect(throws: QueueError.self) { try b.settle(left.map { ($0, .again) }) }
+        try b.settle(unknown.map { ($0, .again) })
         let again = try b.all()[1]
         #expect(again.outcome == .ready && again.key == nil)
     }

@@ -45,7 +45,8 @@ struct RunPlan: Sendable {
             let rows = try await state.register(wanted, isDurable: isDurable) { index in
                 jobs[index].file.map { Directory.kind(of: $0) == .nothing } ?? false
             }
-            var forgotten: [Int] = []
+            // Those that are not sent any more.
+            var dropped: [Int] = []
             let actions = await actions(rows, jobs)
             var planned = jobs.indices.map { index in
                 let (job, action) = (jobs[index], actions[index])
@@ -54,19 +55,24 @@ struct RunPlan: Sendable {
                 switch action {
                 case .leave where entry.outcome != .unknown:
                     (entry.outcome, entry.attempts) = (.unknown, 0)
-                    forgotten.append(index)
+                    dropped.append(index)
+                case .giveUp where entry.outcome == .pending:
+                    let runs = "\(RequestQueue.maxClaims) runs that sent it ended before they wrote a result"
+                    (entry.outcome, entry.attempts, entry.ended) = (.failed, 0, Self.now)
+                    entry.error = TransferState.Entry.abandonment + runs
+                    dropped.append(index)
                 // The server has forgotten a key that was generated.
                 case .resend where job.request.key == nil && entry.key != nil: entry.key = wanted[index].key
                 default: break
                 }
                 return FetchJob(job, entry: entry, action: action)
             }
-            let changed = planned.indices.filter { planned[$0].action.isChange } + forgotten
+            let changed = planned.indices.filter { planned[$0].action.isChange } + dropped
             let areClaimed = try await state.claim(changed.map { planned[$0].entry ?? wanted[$0] })
             for (index, isClaimed) in zip(changed, areClaimed) where !isClaimed {
                 planned[index] = FetchJob(jobs[index], entry: planned[index].entry ?? wanted[index], action: .wait)
             }
-            let noted = forgotten.filter { planned[$0].action == .leave }.compactMap { planned[$0].entry }
+            let noted = dropped.filter { planned[$0].action != .wait }.compactMap { planned[$0].entry }
             if !noted.isEmpty { try await state.note(noted) }
             return planned
         } catch {
@@ -125,8 +131,8 @@ struct RunPlan: Sendable {
         guard row.owner == nil else { return .wait }
         if row.isElsewhere { return row.outcome == .done ? .skip : .giveUp }
         guard row.outcome == .done else {
-            guard isUnknown(row, job) else { return .fetch }
-            return settings.state.resendsUnknown ? .resend : .leave
+            if isUnknown(row, job) { return settings.state.resendsUnknown ? .resend : .leave }
+            return row.isAbandoned || endsItsRuns(row, job) ? .giveUp : .fetch
         }
         if row.settled != nil { return .skip }
         if let file = job.file, Directory.fileSize(file) != row.bytes { return .fetch }
@@ -140,10 +146,21 @@ struct RunPlan: Sendable {
         guard !settings.template.isReplayUnsafe else { return false }
         if settings.isSentOnce(job) { return row.outcome == .unknown || (row.outcome == .pending && row.begun != nil) }
         guard settings.dependsOnKey(job), let begun = row.begun else { return row.outcome == .unknown }
-        let age = WallClock.Instant.now.sinceEpoch.inSeconds - begun
+        let age = Self.now - begun
         // Also if the clock was set back, because the age of the key is unknown then.
         return row.key == nil || age < -Self.clockTolerance || age >= settings.template.keyLifetime.inSeconds
     }
+
+    /// Whether run after run ended while it was under way, as of a request whose answer ends the process.
+    ///
+    /// Not if a part of its file has come, which a run goes on with.
+    private func endsItsRuns(_ row: TransferState.Entry, _ job: FetchJob) -> Bool {
+        guard row.outcome == .pending, row.claims >= RequestQueue.maxClaims else { return false }
+        return job.file.flatMap { PartialNames($0).size } ?? 0 == 0
+    }
+
+    /// In seconds since 1970.
+    private static var now: Double { WallClock.Instant.now.sinceEpoch.inSeconds }
 
     /// By how many seconds the clock may have been set back since a key was sent.
     private static let clockTolerance = 60.0
@@ -227,8 +244,7 @@ struct RunPlan: Sendable {
         // Without those that the state has already.
         entry.attempts = outcome.attempts.count - outcome.countedSends
         entry.status = outcome.status?.rawValue
-        let (seconds, attoseconds) = WallClock.Instant.now.sinceEpoch.components
-        entry.ended = Double(seconds) + Double(attoseconds) / 1e18
+        entry.ended = now
         entry.error = outcome.isSuccess ? nil : outcome.error?.code.rawValue
         // What certainly was not done has not begun.
         entry.begun = outcome.isSuccess || outcome.isUnknown || entry.key != nil ? outcome.begun ?? entry.begun : nil

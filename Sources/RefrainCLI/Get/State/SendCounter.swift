@@ -5,11 +5,17 @@ internal import RefrainQueue
 /// Counts the sends of each request of a run, so that the state has those of a run that is killed.
 ///
 /// Place it inside of the stage that makes the attempts. The send of a request that must not be done twice is in the
-/// state before the request leaves. Those of other requests wait until rows are written anyway; most of these have
-/// ended by then, and their own rows have the count.
+/// state before the request leaves. In a run that follows a killed one every send is, since one of the requests may be
+/// what ends the process. Those of other requests wait until rows are written anyway; most of these have ended by then,
+/// and their own rows have the count.
 final class SendCounter: HTTPMiddleware {
     /// So many sends of a request that are not in the state yet.
-    typealias Sends = (entry: TransferState.Entry, count: Int)
+    struct Sends: Sendable {
+        let entry: TransferState.Entry
+        let count: Int
+        /// Whether the state has none of this run's sends before these.
+        let areFirst: Bool
+    }
 
     /// The sends of a request.
     final class Count: Sendable {
@@ -31,11 +37,11 @@ final class SendCounter: HTTPMiddleware {
 
         /// Takes the sends to be written; nil: there are none.
         fileprivate func take() -> Sends? {
-            let count = counts.withLock { counts in
+            let (count, written) = counts.withLock { counts in
                 defer { counts.written = max(counts.sent, counts.written) }
-                return counts.sent - counts.written
+                return (counts.sent - counts.written, counts.written)
             }
-            return count > 0 ? (entry, count) : nil
+            return count > 0 ? Sends(entry: entry, count: count, areFirst: written == 0) : nil
         }
     }
 
@@ -46,7 +52,7 @@ final class SendCounter: HTTPMiddleware {
 
     /// Begins to count for a request.
     func begin(_ entry: TransferState.Entry, writesAtOnce: Bool) -> Count {
-        let count = Count(entry, writesAtOnce: writesAtOnce)
+        let count = Count(entry, writesAtOnce: writesAtOnce || state.followsKill)
         running.withLock { $0[ObjectIdentifier(count)] = count }
         return count
     }

@@ -12,7 +12,7 @@ enum Settlement: Sendable {
 
     /// What became of a request.
     enum Change: Sendable {
-        /// The next run sends it in any case.
+        /// The next run sends it, which the server has not done.
         case none
         /// The next run sends it again with the key that it had.
         case sameKey
@@ -28,7 +28,7 @@ enum Settlement: Sendable {
         /// What is said of it.
         var text: String {
             switch self {
-            case .none: "the next run of its list sends it in any case"
+            case .none: "the next run of its list sends it"
             case .sameKey: "the next run of its list sends it again, with the same key"
             case .again: "the next run of its list sends it again; if the server has it, it is done twice"
             case .newKey:
@@ -135,12 +135,16 @@ extension TransferState {
         let again = try database.prepare(
             "UPDATE requests SET outcome = 'pending', begun = NULL, key = NULL, settled = NULL WHERE identity = ?"
         )
+        let againWithKey = try database.prepare(
+            "UPDATE requests SET outcome = 'pending', error = NULL WHERE identity = ?"
+        )
         let forget = try database.prepare("UPDATE requests SET outcome = 'done', settled = ? WHERE identity = ?")
         for (entry, change) in settled {
             switch change {
             case .again, .newKey: try again.run([.text(entry.identity)])
             case .forgotten: try forget.run([.real(now), .text(entry.identity)])
-            case .none, .sameKey, .wasForgotten: break
+            case .none, .sameKey: if entry.isAbandoned { try againWithKey.run([.text(entry.identity)]) }
+            case .wasForgotten: break
             }
         }
         try database.run("COMMIT")

@@ -145,7 +145,7 @@ final class SharedState: RunState {
             let new = entries.map { entry in
                 SharedRequests.New(name: entry.identity, title: "\(entry.method) \(entry.url)", key: entry.key)
             }
-            let rows = try abandoned(try box.requests.register(new), box.requests)
+            let rows = try box.requests.register(new)
             return zip(entries, rows).map { wanted, row in
                 box.rows[row.id] = row
                 if let name = wanted.name {
@@ -158,33 +158,6 @@ final class SharedState: RunState {
                 return entry
             }
         }
-    }
-
-    /// Ends requests whose senders have ended before they wrote a result, one after the other.
-    private func abandoned(
-        _ rows: [SharedRequests.Row],
-        _ requests: SharedRequests
-    ) throws(QueueError) -> [SharedRequests.Row] {
-        var rows = rows
-        for index in rows.indices {
-            let row = rows[index]
-            guard row.outcome == .claimed, row.owner == nil, row.claims >= SharedRequests.maxClaims,
-                try requests.claim([row]) == [true]
-            else { continue }
-            let error = "abandoned: \(row.claims) runs ended before they wrote a result"
-            let result = SharedRequests.Outcome(
-                id: row.id,
-                outcome: row.age == nil ? .failed : .unknown,
-                attempts: 0,
-                status: nil,
-                error: error,
-                detail: nil,
-                hasBegun: true
-            )
-            _ = try requests.finish([result])
-            (rows[index].outcome, rows[index].error, rows[index].isRecent) = (result.outcome, error, true)
-        }
-        return rows
     }
 
     private func entry(_ row: SharedRequests.Row) -> Entry {
@@ -214,6 +187,7 @@ final class SharedState: RunState {
         entry.ended = row.outcome == .ready || row.outcome == .claimed ? nil : Double(row.changed) / 1000
         if detail?["forgotten"] != nil { entry.settled = entry.ended }
         entry.owner = row.owner
+        entry.claims = row.outcome == .claimed && row.owner == nil ? row.claims : 0
         entry.isElsewhere =
             switch row.outcome {
             case .done: place == nil || detail?["place"]?.text != place
@@ -228,6 +202,9 @@ final class SharedState: RunState {
             try box.requests.claim(entries.compactMap { $0.row.flatMap { box.rows[$0] } })
         }
     }
+
+    // The claims of a run that was killed are counted with each claim.
+    var followsKill: Bool { false }
 
     func maySend(_ entry: Entry) -> Bool {
         outage.withLock { $0 == nil } && entry.row.map(claims.mayStillSend) ?? false
@@ -288,7 +265,7 @@ final class SharedState: RunState {
 
     func add(_ sends: [SendCounter.Sends]) async throws(DatabaseError) {
         let areOwned = try await call { box, _ throws(QueueError) in
-            try box.requests.count(sends.compactMap { entry, count in entry.row.map { ($0, count) } })
+            try box.requests.count(sends.compactMap { sends in sends.entry.row.map { ($0, sends.count) } })
         }
         // The send of an order is counted alone, just before it.
         if areOwned == [false] { throw Self.taken }
@@ -339,7 +316,8 @@ final class SharedState: RunState {
         }
         let found = Dictionary(rows.map { (entry($0).id, $0) }) { first, _ in first }
         let settled = try settlement.settled(ids, among: found.mapValues(entry), now: now)
-        var (changed, isAgain): ([SharedRequests.Row], [Bool]) = ([], [])
+        let forgotten = JSON.object([("forgotten", .rounded(now, places: 3))]).text
+        var changes: [(row: SharedRequests.Row, settlement: SharedRequests.Settlement)] = []
         for (entry, change) in settled {
             guard let row = found[entry.id] else { continue }
             guard row.owner == nil else {
@@ -347,16 +325,14 @@ final class SharedState: RunState {
                 throw UsageError("\(name) is with the run \(row.owner ?? ""); wait for that to end")
             }
             switch change {
-            case .again, .newKey: (changed, isAgain) = (changed + [row], isAgain + [true])
-            case .forgotten: (changed, isAgain) = (changed + [row], isAgain + [false])
-            case .none, .sameKey, .wasForgotten: break
+            case .again, .newKey: changes.append((row, .again))
+            case .none, .sameKey: if entry.isAbandoned { changes.append((row, .againWithKey)) }
+            case .forgotten: changes.append((row, .done(detail: forgotten)))
+            case .wasForgotten: break
             }
         }
         do throws(DatabaseError) {
-            let detail = JSON.object([("forgotten", .rounded(now, places: 3))]).text
-            try access { [changed, isAgain] box throws(QueueError) in
-                try box.requests.settle(changed, isAgain: isAgain, detail: detail)
-            }
+            try access { [changes] box throws(QueueError) in try box.requests.settle(changes) }
         } catch {
             throw UsageError("\(error)")
         }

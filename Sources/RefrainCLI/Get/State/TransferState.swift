@@ -48,6 +48,8 @@ final class TransferState: Sendable {
         var ended: Double?
         /// When it was settled by hand, in seconds since 1970; nil: it was not.
         var settled: Double?
+        /// How many runs have sent it and ended, one after the other, before they wrote a result.
+        var claims = 0
         /// Its row in a shared state.
         var row: Int64?
         /// The other run that has it, as `HOST/PID`; only in a shared state.
@@ -56,6 +58,12 @@ final class TransferState: Sendable {
         var isElsewhere = false
         /// The part of ``PlannedRequests`` that contains the request; nil: it has a row.
         var part: Int64?
+
+        /// How an error begins that says that a request has ended its senders.
+        static let abandonment = "abandoned: "
+
+        /// Whether no run sends it, since those that did have ended, until it is settled by hand.
+        var isAbandoned: Bool { outcome == .failed && error?.hasPrefix(Self.abandonment) == true }
     }
 
     let database: Locked<DatabaseBox>
@@ -65,6 +73,7 @@ final class TransferState: Sendable {
     let list: String?
     /// Whether the file did not exist before.
     private let isNew: Bool
+    let followsKill: Bool
     /// Whether names that differ only in case are the same: they are in the file system of the output, or that is
     /// unknown.
     private let foldsNames: Bool
@@ -116,6 +125,8 @@ final class TransferState: Sendable {
         lock = try StateLock(state: path, option: option)
         // The lock file exists, so the uppercase name exists only if case is ignored.
         foldsNames = !path.hasSuffix(Directory.stateName) || Directory.kind(of: Self.otherCase(path + "-lock")) == .file
+        // SQLite removes its journal when a process closes the database.
+        followsKill = Directory.fileSize(path + "-wal") ?? 0 > 0
         do throws(DatabaseError) {
             let database = try Self.prepared(path, foldsNames: foldsNames)
             var isEmpty = true
@@ -132,7 +143,9 @@ final class TransferState: Sendable {
                 update: try database.prepare(Self.updateText),
                 complete: try database.prepare(Self.completeText),
                 removePart: try database.prepare("DELETE FROM planned WHERE part = ?"),
-                count: try database.prepare("UPDATE requests SET attempts = attempts + ? WHERE identity = ?"),
+                count: try database.prepare(
+                    "UPDATE requests SET attempts = attempts + ?, claims = claims + ? WHERE identity = ?"
+                ),
                 countOfPart: try database.prepare(Self.countOfPartText),
                 planned: isEmpty ? PlannedRequests() : nil,
                 unclaimed: unclaimed,
@@ -241,6 +254,9 @@ final class TransferState: Sendable {
         if try !hasColumn("list", database) { try database.run("ALTER TABLE requests ADD COLUMN list TEXT") }
         if try !hasColumn("begun", database) { try database.run(addBegun) }
         if try !hasColumn("settled", database) { try database.run("ALTER TABLE requests ADD COLUMN settled REAL") }
+        if try !hasColumn("claims", database) {
+            try database.run("ALTER TABLE requests ADD COLUMN claims INTEGER NOT NULL DEFAULT 0")
+        }
         // Parts are only of the first run of a state.
         var lists: [String] = []
         try database.prepare("SELECT name FROM lists").run { lists.append($0.text(0) ?? "") }
@@ -254,13 +270,15 @@ final class TransferState: Sendable {
         CREATE TABLE IF NOT EXISTS requests (
             identity TEXT PRIMARY KEY NOT NULL, url TEXT NOT NULL, method TEXT NOT NULL, name TEXT, folded TEXT,
             outcome TEXT NOT NULL, status INTEGER, validator TEXT, bytes INTEGER NOT NULL, attempts INTEGER NOT NULL,
-            key TEXT, error TEXT, ended REAL, list TEXT, begun REAL, isOld INTEGER NOT NULL DEFAULT 0, settled REAL
+            key TEXT, error TEXT, ended REAL, list TEXT, begun REAL, isOld INTEGER NOT NULL DEFAULT 0, settled REAL,
+            claims INTEGER NOT NULL DEFAULT 0
         ) WITHOUT ROWID;
         CREATE UNIQUE INDEX IF NOT EXISTS names ON requests (folded) WHERE folded IS NOT NULL;
         CREATE TABLE IF NOT EXISTS lists (name TEXT PRIMARY KEY NOT NULL, isRead INTEGER NOT NULL) WITHOUT ROWID;
         """ + PlannedRequests.schema
     static let columns =
-        "identity, url, method, name, outcome, status, validator, bytes, attempts, key, error, ended, begun, settled"
+        "identity, url, method, name, outcome, status, validator, bytes, attempts, key, error, ended, begun, settled, "
+        + "claims"
     /// Earlier versions gave each order a key, whether or not the server knew keys, and did not note when it was sent.
     private static let addBegun = """
         BEGIN IMMEDIATE;
@@ -284,20 +302,20 @@ final class TransferState: Sendable {
 
     private static let updateText =
         "UPDATE requests SET outcome = ?, status = ?, validator = ?, bytes = ?, attempts = attempts + ?, error = ?, "
-        + "ended = ?, begun = ? WHERE identity = ?"
+        + "ended = ?, begun = ?, claims = 0 WHERE identity = ?"
     private static let completeText =
         "INSERT INTO requests (identity, url, method, name, folded, list, outcome, status, validator, bytes, attempts, "
         + "error, ended, begun) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (identity) DO UPDATE SET "
         + "outcome = excluded.outcome, status = excluded.status, validator = excluded.validator, "
         + "bytes = excluded.bytes, attempts = attempts + excluded.attempts, error = excluded.error, "
-        + "ended = excluded.ended, begun = excluded.begun"
+        + "ended = excluded.ended, begun = excluded.begun, claims = 0"
     private static let insertText =
         "INSERT OR IGNORE INTO requests (identity, url, method, name, folded, list, outcome, bytes, attempts, key) "
         + "VALUES (?, ?, ?, ?, ?, ?, 'pending', 0, 0, ?)"
     private static let countOfPartText =
-        "INSERT INTO requests (identity, url, method, name, folded, list, outcome, bytes, attempts) "
-        + "VALUES (?, ?, ?, ?, ?, ?, 'pending', 0, ?) "
-        + "ON CONFLICT (identity) DO UPDATE SET attempts = attempts + excluded.attempts"
+        "INSERT INTO requests (identity, url, method, name, folded, list, outcome, bytes, attempts, claims) "
+        + "VALUES (?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?) ON CONFLICT (identity) DO UPDATE SET "
+        + "attempts = attempts + excluded.attempts, claims = claims + excluded.claims"
     /// The requests of a list that have not succeeded; a key may have been sent, so it is kept.
     private static let unfinishedOfList = "list = ? AND outcome <> 'done' AND key IS NULL AND begun IS NULL"
 
@@ -354,8 +372,8 @@ final class TransferState: Sendable {
             // First, since most requests of a list that is run again were there before.
             try select.run([.text(entry.identity)]) { row in
                 known = Self.entry(row)
-                hasFile = row.text(14) != nil
-                isListed = list == nil || row.text(15) == list
+                hasFile = row.text(15) != nil
+                isListed = list == nil || row.text(16) == list
             }
             lazy var names = Self.names(of: entry, list, foldsNames)
             lazy var key = Database.Value.optional(entry.key)
@@ -485,8 +503,8 @@ final class TransferState: Sendable {
             do throws(DatabaseError) {
                 try box.database.run("PRAGMA synchronous = FULL")
                 let statement = try box.database.prepare(
-                    "UPDATE requests SET begun = ?, key = ?, outcome = 'pending', attempts = attempts + 1 "
-                        + "WHERE identity = ?"
+                    "UPDATE requests SET begun = ?, key = ?, outcome = 'pending', attempts = attempts + 1, "
+                        + "claims = claims + 1 WHERE identity = ?"
                 )
                 try statement.run([.real(begun), .optional(entry.key), .text(entry.identity)])
                 guard box.database.lastChanges > 0 else { throw DatabaseError("the state has lost \(entry.identity)") }
@@ -526,13 +544,14 @@ final class TransferState: Sendable {
         let failure: DatabaseError? = database.withLock { box in
             do throws(DatabaseError) {
                 if sends.count > 1 { try box.database.run("BEGIN IMMEDIATE") }
-                for (entry, count) in sends {
-                    let count = Database.Value.integer(Int64(count))
+                for sends in sends {
+                    let entry = sends.entry
+                    let counts: [Database.Value] = [.integer(Int64(sends.count)), .integer(sends.areFirst ? 1 : 0)]
                     guard entry.part != nil else {
-                        try box.count.run([count, .text(entry.identity)])
+                        try box.count.run(counts + [.text(entry.identity)])
                         continue
                     }
-                    try box.countOfPart.run(Self.names(of: entry, list, foldsNames) + [count])
+                    try box.countOfPart.run(Self.names(of: entry, list, foldsNames) + counts)
                 }
                 if sends.count > 1 { try box.database.run("COMMIT") }
                 return nil
@@ -559,7 +578,8 @@ final class TransferState: Sendable {
             error: row.text(10),
             begun: date(row, 12),
             ended: date(row, 11),
-            settled: date(row, 13)
+            settled: date(row, 13),
+            claims: max(0, Int(clamping: row.integer(14) ?? 0))
         )
     }
 
@@ -685,7 +705,7 @@ extension TransferState {
         // First, since a run may be making their rows.
         let planned = try PlannedRequests.read(database)
         var columns = columns
-        for column in ["begun", "settled"] where try !hasColumn(column, database) {
+        for column in ["begun", "settled", "claims"] where try !hasColumn(column, database) {
             columns = columns.replacing(column, with: "NULL")
         }
         let select = try database.prepare("SELECT \(columns) FROM requests NOT INDEXED")

@@ -7,6 +7,14 @@ import Testing
 
 @testable import RefrainCLI
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 @Suite("What status says of a run that was killed, and how its requests are settled", .timeLimit(.minutes(10)))
 struct SettlementTests {
     private let server: FaultServer
@@ -93,6 +101,54 @@ struct SettlementTests {
         #expect(status.text.contains("20 requests: 20 done; 20 B in 28 attempts"), "\(status.text)")
         remove()
         folder.remove()
+    }
+
+    @Test(
+        "R37: a request that ends five runs is abandoned, the others are made, and retry sends it again",
+        arguments: [false, true]
+    )
+    func poison(isOrder: Bool) async throws {
+        let folder = try ScratchFile()
+        server.on("/poison") { _ in [.hang] }
+        try await list.overwrite(
+            isOrder ? order("/poison") : "\(server.baseURL)/poison\n" + "\(server.baseURL)/ok\n"
+        )
+        let words = ["get", "--from", list.path, "--output-dir", folder.path, "--timeout", "10m", "-j", "1"]
+        @Sendable func poisoned() -> [FaultServer.LogEntry] { server.requests(toPath: "/poison") }
+        var kills = 0
+        var ended: Executable.Ended?
+        while ended == nil, kills < 10 {
+            let running = try Executable.start(words + (isOrder ? ["--idempotency-key"] : []))
+            let isKilled = await Executable.Running.onThread { [kills] () -> Bool in
+                // No event: a run that sends nothing ends without a request.
+                for _ in 0..<3000 where poisoned().count == kills { poll(nil, 0, 1) }
+                return kill(running.pid, SIGKILL) == 0
+            }
+            let end = await running.end()
+            if isKilled, end.status == -SIGKILL { kills += 1 } else { ended = end }
+        }
+        // The first death of a download may come before its send is written.
+        #expect(isOrder ? kills == 5 : (5...6).contains(kills), "\(kills)")
+        #expect(poisoned().count == kills)
+        let text = try #require(ended?.errors)
+        #expect(ended?.status == 1 && text.contains("abandoned: 5 runs") && text.contains("refrain retry"), "\(text)")
+        #expect(text.contains("the server may have done it") == isOrder, "\(text)")
+        #expect(isOrder || server.requests(toPath: "/ok").count == 1)
+        let status = try await Executable.run(["status", folder.path])
+        #expect(status.status == 1 && status.text.contains("1 failed") && status.text.contains("abandoned: 5"))
+        #expect(status.text.contains("in \(kills) attempts") || !isOrder, "\(status.text)")
+        #expect(try await Executable.run(words + (isOrder ? ["--idempotency-key"] : [])).status == 1)
+        #expect(poisoned().count == kills)
+        let id = try #require(status.text.split(separator: "id ").last?.prefix(12))
+        let again = try await Executable.run(["retry", folder.path, String(id)])
+        #expect(again.status == 0 && again.text.contains("sends it"), "\(again.text) \(again.errors)")
+        server.on("/poison") { _ in [.respond(.init(200))] }
+        #expect(try await Executable.run(words + (isOrder ? ["--idempotency-key"] : [])).status == 0)
+        #expect(poisoned().count == kills + 1)
+        #expect(Set(poisoned().map { $0.header("Idempotency-Key") }).count == 1)
+        #expect(try await Executable.run(["status", folder.path]).status == 0)
+        folder.remove()
+        remove()
     }
 
     @Test("retry sends what is unknown again, forget never again, and each is told and can be undone")
