@@ -185,10 +185,10 @@ package struct DatabaseError: Error, Hashable, CustomStringConvertible {
         isOpening = [SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM].contains(code & 0xFF)
     }
 
-    /// A file that is not a state of this program, or is damaged.
-    package init(_ description: String) {
+    /// A file that is not a state of this program, or is damaged, unless `isUnusable` is false.
+    package init(_ description: String, isUnusable: Bool = true) {
         (self.description, code) = (description, SQLITE_ERROR)
-        (isUnusable, isOpening) = (true, false)
+        (self.isUnusable, isOpening) = (isUnusable, false)
     }
 
     private init(_ description: String, _ error: DatabaseError) {

@@ -185,7 +185,7 @@ final class TransferState: Sendable {
         do throws(DatabaseError) {
             let database = try Database(path: new)
             Directory.makePrivate(new)
-            try database.run("PRAGMA synchronous = FULL; BEGIN; \(schema) PRAGMA user_version = 1; COMMIT")
+            try database.run("PRAGMA synchronous = FULL; BEGIN; \(schema) PRAGMA user_version = \(version); COMMIT")
         } catch {
             Directory.removeFile(new)
             throw error
@@ -211,6 +211,7 @@ final class TransferState: Sendable {
             throw error.isDamage ? DatabaseError("\(path) is damaged (\(error)); \(Self.rest(of: database))") : error
         }
         guard !columns.isEmpty else { throw DatabaseError("\(path) has no table of requests") }
+        try checkVersion(database, path)
         guard columns.isSuperset(of: ["identity", "url", "method", "name", "folded", "outcome", "key", "ended"]) else {
             throw DatabaseError("\(path) has a table of requests that is not refrain's")
         }
@@ -222,6 +223,25 @@ final class TransferState: Sendable {
             damage = error.description
         }
         throw DatabaseError("\(path) is damaged (\(damage ?? "no answer")); \(Self.rest(of: database))")
+    }
+
+    /// The version of the tables.
+    private static let version: Int64 = 1
+
+    /// Refuses a state of a later version, whose rows may mean more than this one knows.
+    private static func checkVersion(_ database: Database, _ path: String) throws(DatabaseError) {
+        let version = try version(of: database)
+        guard version > Self.version else { return }
+        throw DatabaseError(
+            "\(path) is of a later version of refrain (\(version); this one knows \(Self.version)): update refrain",
+            isUnusable: false
+        )
+    }
+
+    private static func version(of database: Database) throws(DatabaseError) -> Int64 {
+        var version: Int64 = 0
+        try database.prepare("PRAGMA user_version").run { version = $0.integer(0) ?? 0 }
+        return version
     }
 
     /// What can be read of a damaged state.
@@ -244,12 +264,10 @@ final class TransferState: Sendable {
         try database.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000")
         // The tables that a state of an earlier version lacks.
         try database.run(schema)
-        var version: Int64 = 0
-        try database.prepare("PRAGMA user_version").run { version = $0.integer(0) ?? 0 }
-        if version < 1 {
+        if try version(of: database) < version {
             // Earlier versions ignored the case of names everywhere.
             if !foldsNames, !isNew { try database.run("UPDATE requests SET folded = name WHERE folded IS NOT NULL") }
-            try database.run("PRAGMA user_version = 1")
+            try database.run("PRAGMA user_version = \(version)")
         }
         if try !hasColumn("list", database) { try database.run("ALTER TABLE requests ADD COLUMN list TEXT") }
         if try !hasColumn("begun", database) { try database.run(addBegun) }
@@ -667,7 +685,7 @@ extension TransferState {
     /// - Returns: the rows; of a damaged state those that can be read, with the damage.
     static func read(_ path: String) throws(DatabaseError) -> (entries: [Entry], damage: DatabaseError?) {
         let isRunning = StateLock.isHeld(state: path)
-        var (entries, damage) = try reading(path) { database throws(DatabaseError) in try read(database) }
+        var (entries, damage) = try reading(path) { database throws(DatabaseError) in try read(database, path) }
         for index in entries.indices { entries[index].outcome = shown(entries[index], isRunning: isRunning) }
         return (entries, damage)
     }
@@ -700,8 +718,12 @@ extension TransferState {
         }
     }
 
-    private static func read(_ database: Database) throws(DatabaseError) -> ([Entry], DatabaseError?) {
+    private static func read(
+        _ database: Database,
+        _ path: String
+    ) throws(DatabaseError) -> ([Entry], DatabaseError?) {
         try database.readDamaged()
+        try checkVersion(database, path)
         // First, since a run may be making their rows.
         let planned = try PlannedRequests.read(database)
         var columns = columns

@@ -54,6 +54,19 @@ struct StateRecoveryTests {
         folder.remove()
     }
 
+    @Test("a state of a later version is refused, by a run and by status, and is left as it is")
+    func laterVersion() async throws {
+        let words = [server.baseURL + "/ok", "--output-dir", folder.path]
+        #expect(try await get(words).status == 0)
+        try Database(path: state).run("PRAGMA user_version = 9; UPDATE requests SET outcome = 'later'")
+        for ended in [try await get(words), try await Executable.run(["status", folder.path])] {
+            #expect(ended.status == 2 && ended.errors.contains("later version of refrain (9"), "\(ended.errors)")
+            #expect(!ended.errors.contains("move it away"), "\(ended.errors)")
+        }
+        #expect(server.log.count == 1)
+        folder.remove()
+    }
+
     @Test("what is done is in the state within a fraction of a second, while another file still comes")
     func writtenInTime() async throws {
         let urls = (0..<20).map { "\(server.baseURL)/bytes/100?n=\($0)" }
