@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 public import RefrainCore
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// A service under load, and its clients: the retry policy of production, run by thousands of clients in virtual time.
 ///
 /// The closure makes what production makes, once for each client, with the clocks and the random source that it is
@@ -170,7 +176,7 @@ public struct Storm: Sendable {
     }
 }
 
-extension Storm.Failure: CustomStringConvertible {
+extension Storm.Failure: LocalizedError, CustomStringConvertible {
     /// The cause, and what to do.
     public var description: String {
         switch self {
@@ -190,6 +196,9 @@ extension Storm.Failure: CustomStringConvertible {
             "the system made no thread for the simulation"
         }
     }
+
+    /// The ``description``, for `localizedDescription`.
+    public var errorDescription: String? { description }
 }
 
 extension Storm {

@@ -47,7 +47,7 @@ struct ImportTests {
         ],
         "RefrainCLI": [
             "Refrain", "RefrainTesting", "RefrainSimulation", "RefrainQueue", "BuildStamp", "CLibcrypto",
-            "FoundationEssentials",
+            "Dispatch", "FoundationEssentials",
         ],
         "CLibcrypto": [],
         "CSQLite": [],

@@ -37,9 +37,11 @@ extension HTTPBody {
     }
 
     /// A source could not be read.
-    public struct ByteSourceFailed: Error, Hashable, CustomStringConvertible {
+    public struct ByteSourceFailed: LocalizedError, Hashable, CustomStringConvertible {
         /// A sentence that describes the error.
         public var description: String { "the stream of the body could not be read" }
+        /// The ``description``, for `localizedDescription`.
+        public var errorDescription: String? { description }
     }
 }
 
@@ -79,7 +81,7 @@ private struct ByteChunks: AsyncSequence, AsyncIteratorProtocol {
 
 extension RefrainError {
     /// A source ended before the length that a part of a form was given.
-    public struct UnexpectedInputStreamLength: Error, Hashable, CustomStringConvertible {
+    public struct UnexpectedInputStreamLength: LocalizedError, Hashable, CustomStringConvertible {
         /// The length that was given.
         public let bytesExpected: UInt64
         /// The bytes that the source had.
@@ -87,6 +89,8 @@ extension RefrainError {
 
         /// A sentence with both numbers.
         public var description: String { "a part of \(bytesExpected) bytes ended after \(bytesRead)" }
+        /// The ``description``, for `localizedDescription`.
+        public var errorDescription: String? { description }
     }
 }
 

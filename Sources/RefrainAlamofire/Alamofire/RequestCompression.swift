@@ -25,7 +25,14 @@ public struct DeflateRequestCompressor: RequestInterceptor {
     }
 
     /// A request has a `Content-Encoding`.
-    public struct DuplicateHeaderError: Error, Hashable {}
+    public struct DuplicateHeaderError: LocalizedError, Hashable, CustomStringConvertible {
+        /// What happened, and what to do.
+        public var description: String {
+            "the request has a Content-Encoding already; choose .replace or .skip for such requests"
+        }
+        /// The ``description``, for `localizedDescription`.
+        public var errorDescription: String? { description }
+    }
 
     /// What happens to a request that has a `Content-Encoding`.
     public let duplicateHeaderBehavior: DuplicateHeaderBehavior

@@ -183,6 +183,24 @@ public enum MoyaError: Error, Sendable {
     }
 }
 
+extension MoyaError: LocalizedError, CustomStringConvertible {
+    /// One sentence, with the response or the cause.
+    public var description: String {
+        switch self {
+        case .stringMapping(let response): "the body is not text: \(response)"
+        case .jsonMapping(let response): "the body is not JSON: \(response)"
+        case .objectMapping(let error, let response): "the body is not of the type: \(error); \(response)"
+        case .statusCode(let response): "the status is not accepted: \(response)"
+        case .underlying(let error, _): "\(error)"
+        case .requestMapping(let text): "the request cannot be made: \(text)"
+        case .parameterEncoding(let error): "the parameters cannot be encoded: \(error)"
+        }
+    }
+
+    /// The ``description``, for `localizedDescription`.
+    public var errorDescription: String? { description }
+}
+
 extension TargetTask {
     /// Named parameters, in the query or the body depending on the encoding.
     public static func requestParameters(parameters: Parameters, encoding: any ParameterEncoding) -> TargetTask {

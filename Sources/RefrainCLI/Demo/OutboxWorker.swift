@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Dispatch
 internal import Refrain
 internal import RefrainQueue
 
@@ -62,37 +63,21 @@ struct OutboxWorker {
             let pointers = words.map { strdup($0) }
             defer { for pointer in pointers { free(pointer) } }
             var pid = pid_t()
-            var code = posix_spawnp(&pid, program, nil, nil, pointers + [nil], environ)
+            let code = posix_spawnp(&pid, program, nil, nil, pointers + [nil], environ)
             guard code == 0 else { throw SystemError(what: "cannot start another process", code: code) }
             let state = Locked(State(pid: pid))
             self.state = state
             let (endings, ending) = AsyncStream.makeStream(of: Int32.self)
             self.endings = endings
-            let wait = Unmanaged.passRetained(
-                Wait { [pid] in
-                    var status: Int32 = 0
-                    while waitpid(pid, &status, 0) < 0, errno == EINTR {}
-                    state.withLock { $0.isOver = true }
-                    ending.yield(status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F))
-                    ending.finish()
-                    onEnd()
-                }
-            )
-            #if canImport(Darwin)
-            var thread: pthread_t?
-            #else
-            var thread = pthread_t()
-            #endif
-            code = pthread_create(&thread, nil, { Wait.run($0) }, wait.toOpaque())
-            guard code == 0 else {
-                wait.release()
-                throw SystemError(what: "cannot start a thread", code: code)
+            // On a thread of its own, since it blocks.
+            DispatchQueue(label: "refrain.process").async { [pid] in
+                var status: Int32 = 0
+                while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+                state.withLock { $0.isOver = true }
+                ending.yield(status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F))
+                ending.finish()
+                onEnd()
             }
-            #if canImport(Darwin)
-            if let thread { pthread_detach(thread) }
-            #else
-            pthread_detach(thread)
-            #endif
         }
 
         deinit { signal(SIGKILL) }
@@ -109,17 +94,5 @@ struct OutboxWorker {
 
         /// Waits for its end; returns its status, or minus the signal that has ended it.
         func end() async -> Int32? { await endings.first { _ in true } }
-    }
-
-    /// What waits for the end of a process, on a thread of its own, since it blocks.
-    private final class Wait: Sendable {
-        private let body: @Sendable () -> Void
-
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-
-        static func run(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-            if let pointer { Unmanaged<Wait>.fromOpaque(pointer).takeRetainedValue().body() }
-            return nil
-        }
     }
 }

@@ -2,6 +2,12 @@
 internal import CurlShim
 internal import RefrainHTTP
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -176,7 +182,7 @@ struct CurlErrorMapping {
 
 extension CurlLoader {
     /// A failure as libcurl reports it: the underlying error of an `HTTPError`.
-    public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
+    public struct Failure: LocalizedError, Hashable, Sendable, CustomStringConvertible {
         /// The number of the error, a `CURLcode`.
         public let code: Int32
         /// libcurl's message.
@@ -190,6 +196,8 @@ extension CurlLoader {
 
         /// The message and the number.
         public var description: String { "\(message) (libcurl \(code))" }
+        /// The ``description``, for `localizedDescription`.
+        public var errorDescription: String? { description }
 
         /// libcurl's message without user information.
         ///

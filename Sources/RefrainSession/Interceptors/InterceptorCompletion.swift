@@ -2,11 +2,19 @@
 internal import RefrainCore
 internal import Synchronization
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 extension Interceptor {
     /// An interceptor released its completion without calling it.
-    public struct CompletionDropped: Error, Hashable, Sendable, CustomStringConvertible {
+    public struct CompletionDropped: LocalizedError, Hashable, Sendable, CustomStringConvertible {
         /// What happened, and what to do.
         public var description: String { "its completion was never called; call it on every path" }
+        /// The ``description``, for `localizedDescription`.
+        public var errorDescription: String? { description }
     }
 }
 

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -141,7 +147,7 @@ public final class FaultServer: Sendable {
 
 extension FaultServer {
     /// An error at the start of a ``FaultServer``.
-    public enum Failure: Error, Sendable, Equatable, CustomStringConvertible {
+    public enum Failure: LocalizedError, Sendable, Equatable, CustomStringConvertible {
         /// The port could not be bound, usually because another process listens on it.
         case cannotBind(port: UInt16, errno: Int32)
         /// The system refused a socket, a pipe or a thread; `call` is the call that failed.
@@ -156,6 +162,9 @@ extension FaultServer {
                 return "\(call) failed: \(Self.text(of: code))"
             }
         }
+
+        /// The ``description``, for `localizedDescription`.
+        public var errorDescription: String? { description }
 
         private static func text(of code: Int32) -> String {
             guard let text = strerror(code) else { return "errno \(code)" }

@@ -103,7 +103,8 @@ struct MoyaTests {
         #expect(server.log.map(\.path) == ["/search?q=a%20b"])
         await #expect(throws: MoyaError.self) { try await provider.request(.missing(base: server.baseURL)) }
         #expect(throws: MoyaError.self) { try response.map(User.self) }
-        #expect(throws: MoyaError.self) { try response.filter(statusCodes: 300..<400) }
+        let error = #expect(throws: MoyaError.self) { try response.filter(statusCodes: 300..<400) }
+        #expect(error?.errorDescription == "the status is not accepted: \(response)")
     }
 
     @Test("stubs answer without the network, also after a delay, and a cancelled request completes")
