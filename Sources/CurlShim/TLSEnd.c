@@ -15,10 +15,18 @@ extern int SSL_has_pending(const void *session) __attribute__((weak));
 typedef int (*get_shutdown)(const void *);
 typedef int (*has_pending)(const void *);
 typedef size_t (*count_pending)(const void *);
+typedef long (*control)(void *session, int command, long argument, void *pointer);
+typedef void (*observe)(void *context, void (*observer)(void *session, int where, int value));
+typedef void *(*read_bio)(const void *session);
+typedef uint64_t (*count_read)(void *bio);
 
 static get_shutdown openssl_shutdown;
 static has_pending openssl_pending, wolfssl_pending;
 static count_pending gnutls_pending, mbedtls_pending;
+static control openssl_control;
+static observe openssl_observe;
+static read_bio openssl_read_bio;
+static count_read openssl_count_read;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void look_up(void) {
@@ -26,23 +34,38 @@ static void look_up(void) {
     openssl_pending = SSL_has_pending ? SSL_has_pending : (has_pending)dlsym(RTLD_DEFAULT, "SSL_has_pending");
     // LibreSSL has only this one.
     if (!openssl_pending) openssl_pending = (has_pending)dlsym(RTLD_DEFAULT, "SSL_pending");
+    openssl_control = (control)dlsym(RTLD_DEFAULT, "SSL_ctrl");
+    openssl_observe = (observe)dlsym(RTLD_DEFAULT, "SSL_CTX_set_info_callback");
+    openssl_read_bio = (read_bio)dlsym(RTLD_DEFAULT, "SSL_get_rbio");
+    openssl_count_read = (count_read)dlsym(RTLD_DEFAULT, "BIO_number_read");
     wolfssl_pending = (has_pending)dlsym(RTLD_DEFAULT, "wolfSSL_pending");
     gnutls_pending = (count_pending)dlsym(RTLD_DEFAULT, "gnutls_record_check_pending");
     mbedtls_pending = (count_pending)dlsym(RTLD_DEFAULT, "mbedtls_ssl_get_bytes_avail");
 }
 
-typedef long (*control)(void *context, int command, long argument, void *pointer);
+// SSL_CTRL_CLEAR_MODE, SSL_MODE_AUTO_RETRY
+static const int clear_mode = 78, auto_retry = 4;
+
+// Called for each message of a handshake, and for each that comes after it.
+static void bound_messages(void *session, int where, int value) {
+    // SSL_CB_CONNECT_LOOP: a message is read.
+    const int reads_message = 0x1001;
+    // A handshake and the tickets behind it are smaller.
+    const uint64_t start_of_connection = 65536;
+    (void)value;
+    if (where != reads_message || openssl_count_read(openssl_read_bio(session)) <= start_of_connection) return;
+    openssl_control(session, clear_mode, auto_retry, 0);
+}
 
 static CURLcode bound_reads(CURL *easy, void *context, void *user) {
-    const int clear_mode = 78, auto_retry = 4;
-    static control openssl_control;
     struct curl_tlssessioninfo *info = 0;
     (void)user;
+    pthread_once(&once, look_up);
     // The context is that of the TLS library in use.
     if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &info) || !info) return CURLE_OK;
     if (info->backend != CURLSSLBACKEND_OPENSSL) return CURLE_OK;
-    if (!openssl_control) openssl_control = (control)dlsym(RTLD_DEFAULT, "SSL_CTX_ctrl");
-    if (openssl_control) openssl_control(context, clear_mode, auto_retry, 0);
+    if (openssl_observe && openssl_control && openssl_read_bio && openssl_count_read)
+        openssl_observe(context, bound_messages);
     return CURLE_OK;
 }
 

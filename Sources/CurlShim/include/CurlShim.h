@@ -49,6 +49,9 @@ CURLcode refrain_set_close(CURL *easy, curl_closesocket_callback close_socket, v
 
 /// Makes a handle's TLS connections return from a read after each record without data (TLS 1.3: KeyUpdate, session
 /// tickets), of which a peer can send any number; only for OpenSSL, where reads otherwise go on.
+///
+/// The first 64 KB of a connection are exempt: a response may come directly behind the tickets, and libcurl sends more
+/// of the request before it reads again, which fails if the peer has closed the connection.
 void refrain_bound_tls_reads(CURL *easy);
 
 /// Watches one loop, so that no peer keeps it inside libcurl.

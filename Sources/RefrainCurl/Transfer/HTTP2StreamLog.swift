@@ -23,6 +23,11 @@ struct HTTP2StreamLog {
     ///
     /// libcurl 7.88 does if the reset of the stream arrives together with the response.
     private(set) var answerWasDropped = false
+    /// Whether the server has cancelled the stream of a request with a body (CANCEL) before a response was delivered.
+    ///
+    /// Some servers do behind a complete response that comes before they have the whole request, such as HAProxy 2.6;
+    /// libcurl (7.88) drops that response.
+    private(set) var answerMayBeDropped = false
     /// Whether nghttp2 has rejected data for the request, such as a head of too many frames.
     private(set) var inputWasRefused = false
 
@@ -75,14 +80,19 @@ struct HTTP2StreamLog {
 
     /// Reads a line of the log.
     ///
+    /// - Parameter mayHideAnswer: whether the request has a body, and no response was delivered.
     /// - Returns: the last stream that the server has processed or will process, if the line has it. It applies to all
     ///   requests on the connection, but libcurl logs it only for the transfer for which it is reading.
-    mutating func read(_ line: UnsafeRawBufferPointer) -> Int? {
+    mutating func read(_ line: UnsafeRawBufferPointer, mayHideAnswer: Bool) -> Int? {
         if line.begins(with: "REFUSED_STREAM") {
             wasRefusedBySelf = true
         } else if line.begins(with: "HTTP/2 stream "), let stream = Self.number(in: line, after: 14) {
             // From 8.19 on, also for a reused connection, for which the line above is missing.
             if stream == number, Self.position(of: " refused by server", in: line) != nil { wasRefusedBySelf = true }
+            if stream == number, mayHideAnswer, Self.position(of: " not closed cleanly: CANCEL", in: line) != nil {
+                answerMayBeDropped = true
+                wantsHTTP1 = true
+            }
             if stream == number, CurlVersion.dropsEarlyAnswers, Self.position(of: " was reset", in: line) != nil {
                 answerWasDropped = true
                 wantsHTTP1 = true

@@ -118,8 +118,8 @@ struct SendGuard {
     mutating func noteLogged(_ count: Int) { loggedSize += Int64(count) }
 
     /// Reads a line about the stream of the request.
-    mutating func readStream(_ line: UnsafeRawBufferPointer) {
-        if let last = stream.read(line) { connection?.lastProcessed = last }
+    mutating func readStream(_ line: UnsafeRawBufferPointer, mayHideAnswer: Bool) {
+        if let last = stream.read(line, mayHideAnswer: mayHideAnswer) { connection?.lastProcessed = last }
     }
 
     /// Reads a line about the end of the stream, before which no complete response was delivered.

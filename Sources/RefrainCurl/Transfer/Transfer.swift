@@ -640,6 +640,10 @@ final class Transfer: @unchecked Sendable {
                 : "the server answered before it had the whole request, and libcurl has dropped the answer; "
                     + "over HTTP/1.1 it is read"
         }
+        if sending.stream.answerMayBeDropped {
+            return "the server cancelled the request (CANCEL), and libcurl may have dropped an answer before that; "
+                + "over HTTP/1.1 it is read"
+        }
         if result == CURLE_COULDNT_RESOLVE_HOST, connecting.isNameServerSilent {
             return "no name server has answered whether there is the host \(nameToLookUp ?? "")"
         }
@@ -704,7 +708,7 @@ final class Transfer: @unchecked Sendable {
             if HTTP2StreamLog.givesUpConnection(line), !response.head.hasBegun, let handle {
                 sending.noteRefusalOnReusedConnection(handle)
             }
-            sending.readStream(line)
+            sending.readStream(line, mayHideAnswer: !upload.isAbsent && !response.head.hasBegun)
         case UInt8(ascii: "s"):
             // What came together with the reset is lost in libcurl (7.88), and without a length the end is unknown.
             if !response.head.hasBegun || !response.isWhole { sending.readEndOfStream(line) }

@@ -8,7 +8,7 @@ package enum SecretNames {
     /// Whether the value of a header field is a secret.
     package static func contains(field name: String) -> Bool {
         let name = name.lowercased()
-        return !publicFields.contains(name) && (gatewayFields.contains(name) || hasSecretWord(name))
+        return !publicFields.contains(name) && (productFields.contains(name) || hasSecretWord(name))
     }
 
     /// Whether the value of a parameter of a query or a form is a secret.
@@ -69,12 +69,13 @@ package enum SecretNames {
 
     private static let namesThatEndInKey: Set<String> = ["monkey", "donkey", "turkey", "hockey", "whiskey", "jockey"]
 
-    /// Fields with secrets whose names do not tell it, from the documentation of common gateways: Amazon's load
-    /// balancers, Azure's App Service, Cloudflare Access, Envoy, nginx and OAuth2 Proxy.
-    private static let gatewayFields: Set<String> = [
+    /// Fields with secrets whose names do not tell it, from the documentation of common gateways and of servers that
+    /// redirect to a store: Amazon's load balancers, Azure's App Service, Cloudflare Access, Envoy, nginx, OAuth2 Proxy
+    /// and Artifactory.
+    private static let productFields: Set<String> = [
         "x-amzn-oidc-data", "x-amzn-oidc-identity", "x-ms-client-principal", "x-ms-client-principal-id",
         "x-ms-client-principal-name", "cf-access-client-id", "x-forwarded-client-cert", "x-ssl-client-cert",
-        "x-forwarded-user", "x-forwarded-email", "x-remote-user", "remote-user",
+        "x-forwarded-user", "x-forwarded-email", "x-remote-user", "remote-user", "x-jfrog-art-api",
     ]
 
     /// Fields whose names have such a word and whose values are public: challenges, quotas, caches and CORS.

@@ -3,6 +3,7 @@ import CurlShim
 import RefrainCore
 import RefrainCurl
 import RefrainHTTP
+import TLSFixture
 import Testing
 
 #if canImport(Glibc)
@@ -70,6 +71,38 @@ struct EarlyAnswerTests {
         }
         let response = try await loader.response(for: request(to: server, Self.large))
         #expect(try await response.body.collect() == Array("ok".utf8))
+    }
+
+    @Test("the same over TLS: an answer counts that came behind session tickets, before the connection was lost")
+    func lostOverTLS() async throws {
+        let answer = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\n\r\nno"
+        let server = RawServer { connection in
+            guard connection.readHead() != nil else { return }
+            connection.write(answer)
+            connection.waitForEnd()
+        }
+        let fixture = try TLSFixture(upstreamPort: server.port)
+        defer { withExtendedLifetime(server) { fixture.stop() } }
+        var configuration = CurlLoader.Configuration()
+        configuration.trust = .certificateFile(fixture.caPath)
+        var pipeEnds: [Int32] = [-1, -1]
+        try #require(pipe(&pipeEnds) == 0)
+        let (whenLost, lose) = (pipeEnds[0], pipeEnds[1])
+        defer { [lose, whenLost].forEach { close($0) } }
+        var request = try HTTPRequest(fixture.baseURL + "/", method: .put, body: Self.large)
+        // The loop has sent the head, and goes on when the answer has arrived and the connection is lost.
+        request.wireObserver = { event in
+            var byte: UInt8 = 0
+            if case .requestHead = event { _ = read(whenLost, &byte, 1) }
+        }
+        let loader = try CurlLoader(configuration: configuration)
+        let task = Task { [request] in await loader.load(request) }
+        #expect(await eventually { fixture.bytesPassedOn == answer.utf8.count })
+        fixture.stop()
+        #expect(write(lose, [1], 1) == 1)
+        let response = try await task.value.get()
+        #expect(response.status == 413)
+        #expect(try await response.body.collect() == Array("no".utf8))
     }
 
     @Test("a body that comes slowly is sent to its end although the answer is there")

@@ -508,8 +508,12 @@ struct HTTP2Tests {
         }
     }
 
-    @Test("R33: where libcurl drops an answer that came too early, the next attempt goes over HTTP/1.1 and reads it")
-    func droppedAnswer() async throws {
+    @Test(
+        "R33: where libcurl drops an answer that came too early, the next attempt goes over HTTP/1.1 and reads it",
+        // NO_ERROR, CANCEL
+        arguments: [UInt8(0), 8]
+    )
+    func droppedAnswer(code: UInt8) async throws {
         let (streams, heads) = (Counter(), Counter())
         let server = RawServer { connection in
             guard let start = connection.read(3) else { return }
@@ -526,9 +530,9 @@ struct HTTP2Tests {
             while let (type, _, stream) = connection.readFrame() {
                 guard type == 1 else { continue }
                 streams.add(1)
-                // Status 404, the body and RST_STREAM with NO_ERROR, all at once.
+                // Status 404, the body and RST_STREAM, all at once.
                 let answer: [UInt8] = [0, 0, 1, 1, 4] + stream + [0x8D] + [0, 0, 2, 0, 1] + stream + [0x6E, 0x6F]
-                connection.write(answer + [0, 0, 4, 3, 0] + stream + [0, 0, 0, 0])
+                connection.write(answer + [0, 0, 4, 3, 0] + stream + [0, 0, 0, code])
             }
         }
         let fixture = try TLSFixture(upstreamPort: server.port, alpn: ["h2", "http/1.1"])

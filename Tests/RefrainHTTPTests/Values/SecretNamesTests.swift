@@ -13,6 +13,7 @@ struct SecretNamesTests {
         "Cf-Access-Jwt-Assertion", "x-amzn-oidc-data", "X-MS-CLIENT-PRINCIPAL", "DPoP", "X-CSRF-Token", "X-Session-Id",
         "JSESSIONID", "X-Password", "X-User-Pwd", "DD-APPLICATION-KEY", "X-RapidAPI-Key", "npm-otp", "X-XSRF",
         "X-Authentication", "Idempotency-Key", "X-Forwarded-Client-Cert", "X-Secret", "api_key", "X-AccessToken",
+        "X-JFrog-Art-Api",
     ]
     static let publicFields = [
         "Accept", "Content-Type", "ETag", "Author", "X-Authority", "WWW-Authenticate", "Proxy-Authenticate",
@@ -21,7 +22,7 @@ struct SecretNamesTests {
         "X-Keyboard", "Surrogate-Key", "Date", "X-Passenger", "X-Design", "Last-Event-ID", "X-Compass",
     ]
 
-    @Test("a field is a secret by its words, or by its gateway", arguments: secretFields)
+    @Test("a field is a secret by its words, or by its product", arguments: secretFields)
     func secret(field: String) { #expect(SecretNames.contains(field: field)) }
 
     @Test("a field without such a word is not", arguments: publicFields)
