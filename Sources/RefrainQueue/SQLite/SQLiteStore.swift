@@ -307,20 +307,22 @@ package final class SQLiteStore: QueueStore {
     private func takeUpNow() throws(QueueError) {
         guard let slot, clocks.now >= nextTakeUp else { return }
         nextTakeUp = clocks.now + pollInterval / 2
-        try takeUp { slot.isDead($0) }
+        try takeUp(of: [queue]) { slot.isDead($0) }
     }
 
     /// Makes the rows of dead owners due.
-    private func takeUp(where isDead: (String) -> Bool) throws(QueueError) {
-        var owners: [String] = []
+    private func takeUp(of queues: [String], where isDead: (String) -> Bool) throws(QueueError) {
+        var rows: [(queue: String, owner: String)] = []
         do throws(DatabaseError) {
-            try statement("SELECT DISTINCT owner FROM refrain_request WHERE queue = ? AND due = \(Self.never)")
-                .run([.text(queue)]) { row in row.text(0).map { owners.append($0) } }
+            for queue in queues {
+                try statement("SELECT DISTINCT owner FROM refrain_request WHERE queue = ? AND due = \(Self.never)")
+                    .run([.text(queue)]) { row in row.text(0).map { rows.append((queue, $0)) } }
+            }
         } catch { throw Self.error(error, path) }
-        let dead = owners.filter(isDead)
+        let dead = rows.filter { isDead($0.owner) }
         guard !dead.isEmpty else { return }
         try transaction { () throws(DatabaseError) in
-            for owner in dead {
+            for (queue, owner) in dead {
                 try statement(
                     """
                     UPDATE refrain_request SET state = 0, due = ?, token = NULL, owner = NULL \
@@ -334,10 +336,19 @@ package final class SQLiteStore: QueueStore {
     private func ownerSlot() throws(QueueError) -> OwnerSlot {
         if let slot { return slot }
         let slot = try OwnerSlot(besides: path)
+        // What an earlier process of this slot has left is free, also where it had the same number, and in all queues
+        // of the file: to the stores of the others that process seems to live as long as the slot is taken.
+        try takeUp(of: try queues()) { $0.hasPrefix("\(slot.number)/") || slot.isDead($0) }
         self.slot = slot
-        // What an earlier process of this slot has left is free, also where it had the same number.
-        try takeUp { $0.hasPrefix("\(slot.number)/") || slot.isDead($0) }
         return slot
+    }
+
+    private func queues() throws(QueueError) -> [String] {
+        var names: [String] = []
+        do throws(DatabaseError) {
+            try statement("SELECT name FROM refrain_queue").run { row in row.text(0).map { names.append($0) } }
+        } catch { throw Self.error(error, path) }
+        return names
     }
 
     // MARK: Reading and settling

@@ -102,6 +102,23 @@ struct SQLiteStoreTests {
         #expect(try second.claim(1, token: 2, wantsBegun: false).first?.claims == 2)
     }
 
+    @Test("what a store has claimed is free when it is gone, also where its slot is taken by a store of another queue")
+    func slotOfAnotherQueue() throws {
+        let scratch = try ScratchFile()
+        func store(_ queue: String) throws -> SQLiteStore {
+            try SQLiteStore(path: scratch.path, queue: queue, clocks: .system)
+        }
+        do {
+            let first = try store("orders")
+            _ = try first.enqueue([try Self.new(.post)])
+            #expect(try first.claim(1, token: 1, wantsBegun: false).count == 1)
+        }
+        let other = try store("mail")
+        _ = try other.claim(1, token: 2, wantsBegun: false)
+        #expect(try store("orders").claim(1, token: 3, wantsBegun: false).first?.claims == 2)
+        withExtendedLifetime(other) {}
+    }
+
     @Test("a released claim is due at once, uncounted, and not begun")
     func release() throws {
         let scratch = try ScratchFile()
