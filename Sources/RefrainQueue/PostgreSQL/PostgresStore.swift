@@ -166,7 +166,9 @@ package final class PostgresStore: QueueStore {
             WITH c AS MATERIALIZED (SELECT r.id, r.due, r.begun FROM refrain_request r WHERE r.queue = $1 \
             AND r.due <= \(Self.now) AND r.due >= $2::bigint \(wantsBegun ? "AND r.begun IS NOT NULL" : "") \
             AND (r.lane IS NULL OR NOT EXISTS (SELECT 1 FROM refrain_request o WHERE o.queue = r.queue \
-            AND o.lane = r.lane AND o.due IS NOT NULL AND o.id < r.id)) \
+            AND o.lane = r.lane AND o.due IS NOT NULL AND o.id < r.id) AND NOT EXISTS (SELECT 1 FROM refrain_request o \
+            WHERE o.token IS NOT NULL AND o.queue = r.queue AND o.lane = r.lane AND o.state = 1 \
+            AND o.due > \(Self.now))) \
             ORDER BY r.due, r.id LIMIT $3::int FOR UPDATE OF r SKIP LOCKED) \
             UPDATE refrain_request t SET state = 1, due = \(Self.clock) + $4::bigint, token = $5::bigint, owner = $6, \
             claims = t.claims + 1, changed = \(Self.clock), \

@@ -130,10 +130,13 @@ package final class SQLiteStore: QueueStore {
 
     // MARK: Claims
 
-    /// No older row of the lane waits or is with a worker.
+    /// No older row of the lane waits, and no row of it is with a worker; that may be a later one, where this one was
+    /// settled to be sent again.
     private static let laneIsFree = """
         (r.lane IS NULL OR NOT EXISTS (SELECT 1 FROM refrain_request o WHERE o.queue = r.queue AND o.lane = r.lane \
-        AND o.due IS NOT NULL AND o.id < r.id))
+        AND o.due IS NOT NULL AND o.id < r.id) AND NOT EXISTS (SELECT 1 FROM refrain_request o \
+        INDEXED BY refrain_request_due WHERE o.queue = r.queue AND o.due = \(never) AND o.state = 1 \
+        AND o.lane = r.lane))
         """
 
     package func claim(_ limit: Int, token: Int64, wantsBegun: Bool) throws(QueueError) -> [Claim] {

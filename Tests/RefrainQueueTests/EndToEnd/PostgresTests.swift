@@ -108,6 +108,23 @@ struct PostgresTests {
         #expect(try store.claim(1, token: 3, wantsBegun: false).map(\.id) == [lane[1]])
     }
 
+    @Test("a request that is settled to be sent again waits for the later one of its lane that is with a worker")
+    func laneOfSettled() throws {
+        let server = try PostgresServer()
+        let store = try Self.store(server)
+        let ids = try store.enqueue([
+            try Self.new(.put, lane: "a"), try Self.new(.put, lane: "a"), try Self.new(.put, lane: "b"),
+        ])
+        let failed = try #require(try store.claim(1, token: 1, wantsBegun: false).first)
+        #expect(try store.finish([ClaimResult(failed, .failed)]) == [true])
+        let later = try #require(try store.claim(1, token: 2, wantsBegun: false).first)
+        #expect(later.id == ids[1])
+        #expect(try store.settle(failed.id, .again, newKey: ""))
+        #expect(try store.claim(9, token: 3, wantsBegun: false).map(\.id) == [ids[2]])
+        #expect(try store.finish([ClaimResult(later, .done)]) == [true])
+        #expect(try store.claim(9, token: 4, wantsBegun: false).map(\.id) == [failed.id])
+    }
+
     @Test("a claim that is not renewed is due again after its lease, one that is renewed is not")
     func leases() throws {
         let server = try PostgresServer()

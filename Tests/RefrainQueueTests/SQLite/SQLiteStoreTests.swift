@@ -119,6 +119,23 @@ struct SQLiteStoreTests {
         withExtendedLifetime(other) {}
     }
 
+    @Test("a request that is settled to be sent again waits for the later one of its lane that is with a worker")
+    func laneOfSettled() throws {
+        let scratch = try ScratchFile()
+        let (first, second) = (try Self.store(scratch.path), try Self.store(scratch.path))
+        let ids = try first.enqueue([
+            try Self.new(lane: "a"), try Self.new(lane: "a"), try Self.new(lane: "a"), try Self.new(lane: "b"),
+        ])
+        let failed = try #require(try first.claim(1, token: 1, wantsBegun: false).first)
+        #expect(try first.finish([ClaimResult(failed, .failed)]) == [true])
+        let later = try #require(try first.claim(1, token: 2, wantsBegun: false).first)
+        #expect(later.id == ids[1])
+        #expect(try second.settle(failed.id, .again, newKey: ""))
+        #expect(try second.claim(9, token: 3, wantsBegun: false).map(\.id) == [ids[3]])
+        #expect(try first.finish([ClaimResult(later, .done)]) == [true])
+        #expect(try second.claim(9, token: 4, wantsBegun: false).map(\.id) == [failed.id])
+    }
+
     @Test("a released claim is due at once, uncounted, and not begun")
     func release() throws {
         let scratch = try ScratchFile()
