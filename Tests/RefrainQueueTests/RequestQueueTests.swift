@@ -159,6 +159,21 @@ struct RequestQueueTests {
         #expect(running.value.most == ["a": 1, "b": 1])
     }
 
+    @Test("a field's value is stored as it is, also where it begins with a combining mark or contains colons")
+    func fieldValues() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        let values = ["\u{301}a", "\u{FE0F}", "a: b:c", ": x", "\u{1F469}\u{200D}\u{1F680}", ""]
+        var request = try HTTPRequest(Self.url)
+        for (index, value) in values.enumerated() { request.headers["X-\(index)"] = value }
+        try await queue.enqueue(request)
+        let mock = MockLoader().otherwise(.status(200))
+        try await Self.work(queue, on: mock, until: 1)
+        let sent = try #require(mock.requests.first)
+        // By bytes: equal texts may have different ones.
+        #expect(values.indices.map { sent.headers["X-\($0)"].map { Array($0.utf8) } } == values.map { Array($0.utf8) })
+    }
+
     @Test("secrets are not stored: fields, those that the caller names, and the user of the URL")
     func secrets() async throws {
         let scratch = try ScratchFile()
