@@ -29,6 +29,9 @@ extension RequestQueue {
             var failure: QueueError?
             var refusedResults = 0
             var onEnd: (@Sendable (Item) -> Void)?
+            var isRunning = false
+            /// The runs that wait for their turn; true gives it to them.
+            var waitingRuns: [Promise<Bool>] = []
         }
 
         /// A claim whose request is on its way.
@@ -63,10 +66,14 @@ extension RequestQueue {
 
         /// Works until the task is cancelled; then finishes what is in flight, and gives back what has not begun.
         ///
+        /// A run that is begun before an earlier one of this worker has ended waits for that end.
+        ///
         /// - Parameter grace: how long requests in flight have to end after a cancellation; then they are cancelled,
         ///   too. Defaults to 30 s.
         /// - Throws: ``QueueError`` where the store fails: a result that cannot be written ends the run.
         public func run(grace: Duration = .seconds(30)) async throws(QueueError) {
+            guard await waitForTurn() else { return }
+            defer { passTurnOn() }
             state.withLock { state in (state.isStopping, state.failure) = (false, nil) }
             // A task of its own, since a cancellation must not reach the requests in flight.
             let work = Task { () -> QueueError? in
@@ -84,6 +91,31 @@ extension RequestQueue {
                 self.stop(because: nil)
             }
             if let failure { throw failure }
+        }
+
+        /// Waits until no other run goes on; returns false if the task was cancelled before.
+        ///
+        /// Two runs at once would take each other's slots, and the second would undo the end of the first.
+        private func waitForTurn() async -> Bool {
+            let turn = Promise<Bool>()
+            state.withLock { state in
+                if state.isRunning { state.waitingRuns.append(turn) } else { turn.fulfill(true) }
+                state.isRunning = true
+            }
+            return await withTaskCancellationHandler {
+                await turn.value
+            } onCancel: {
+                turn.fulfill(false)
+            }
+        }
+
+        private func passTurnOn() {
+            state.withLock { state in
+                while !state.waitingRuns.isEmpty {
+                    if state.waitingRuns.removeFirst().fulfill(true) { return }
+                }
+                state.isRunning = false
+            }
         }
 
         private func stop(because failure: QueueError?) {

@@ -174,6 +174,41 @@ struct RequestQueueTests {
         #expect(values.indices.map { sent.headers["X-\($0)"].map { Array($0.utf8) } } == values.map { Array($0.utf8) })
     }
 
+    @Test("a run that begins while an earlier one of its worker ends waits for it, and both end")
+    func twoRuns() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        let gate = MockLoader.Gate()
+        let mock = MockLoader().then(.held(by: gate, .status(200))).otherwise(.status(200))
+        let ended = Journal<RequestQueue.Item>()
+        let worker = queue.worker(on: mock, concurrency: 1)
+        worker.onEnd { ended.append($0) }
+        try await queue.enqueue(try Self.order("a"))
+        let runs = Journal<Int>()
+        func run(_ number: Int) -> Task<Void, any Error> {
+            Task {
+                try await worker.run()
+                runs.append(number)
+            }
+        }
+        let first = run(1)
+        await gate.arrivals(atLeast: 1)
+        first.cancel()
+        let second = run(2)
+        let third = run(3)
+        third.cancel()
+        await runs.entries(atLeast: 1)
+        #expect(runs.entries == [3])
+        try await queue.enqueue(try Self.order("b"))
+        await gate.release()
+        await ended.entries(atLeast: 2)
+        await runs.entries(atLeast: 2)
+        #expect(runs.entries == [3, 1])
+        second.cancel()
+        _ = await [first.result, second.result, third.result]
+        #expect(mock.requests.map { $0.body.bytesInMemory } == [Array("a".utf8), Array("b".utf8)])
+    }
+
     @Test("secrets are not stored: fields, those that the caller names, and the user of the URL")
     func secrets() async throws {
         let scratch = try ScratchFile()
