@@ -295,8 +295,7 @@ extension RequestQueue {
             let decision = ResultDecision.decide(answer, claim, timeLeft: timeLeft, now: queue.clocks.wallNow)
             var result = ClaimResult(claim, decision.outcome, error: decision.error)
             result.isUnsent = decision.isUnsent
-            // A redirect and the replay after a refresh are not attempts of the schedule.
-            result.attempts = answer.attempts.count { ![.redirected, .credentialsRefreshed].contains($0.reason) }
+            result.attempts = answer.attempts.count(where: \.isOfSchedule)
             result.status = answer.attempts.last?.status?.rawValue
             if case .success(let response) = answer { result.status = response.status.rawValue }
             result.record = RecordText.encode(answer.attempts, after: claim.attempts)
@@ -353,5 +352,16 @@ extension RequestQueue {
         }
 
         private func countRefusal() { state.withLock { $0.refusedResults += 1 } }
+    }
+}
+
+extension AttemptRecord {
+    /// Whether it is an attempt of the schedule.
+    ///
+    /// A redirect and the replay after a refresh are not, nor is what was not sent because a pacer or a circuit breaker
+    /// held it back, or because its worker ended: an outage or a few restarts would use up the attempts.
+    fileprivate var isOfSchedule: Bool {
+        guard ![.redirected, .credentialsRefreshed].contains(reason) else { return false }
+        return bytesSent != 0 || ![.circuitOpen, .retryAfterTooLong, .cancelled].contains(error)
     }
 }

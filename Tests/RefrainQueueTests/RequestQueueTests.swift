@@ -174,6 +174,25 @@ struct RequestQueueTests {
         #expect(values.indices.map { sent.headers["X-\($0)"].map { Array($0.utf8) } } == values.map { Array($0.utf8) })
     }
 
+    @Test("what was held back before it was sent uses up no attempt of the policy")
+    func heldBack() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        try await queue.enqueue(try Self.order())
+        let mock = MockLoader()
+        for _ in 0..<4 {
+            mock.then { request in
+                var error = HTTPError(.circuitOpen, request: request, bytesSent: 0)
+                error.retryAfterDate = RetryClocks.system.wallNow
+                return .failure(error)
+            }
+        }
+        mock.then(times: 2, .status(503)).then(.status(200))
+        let items = try await Self.work(queue, on: Self.retrying(mock), until: 1)
+        #expect(items.map(\.outcome) == [.done])
+        #expect(mock.requests.count == 7)
+    }
+
     @Test("a run that begins while an earlier one of its worker ends waits for it, and both end")
     func twoRuns() async throws {
         let scratch = try ScratchFile()
