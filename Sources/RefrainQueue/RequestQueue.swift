@@ -377,7 +377,8 @@ extension Session {
                 response: answer.response,
                 underlyingError: error,
                 message: "\(error)",
-                bytesSent: answer.metrics?.bytesSent
+                // Every attempt leaves a record.
+                bytesSent: answer.attempts.isEmpty ? 0 : answer.metrics?.bytesSent
             )
             failure.attempts = answer.attempts
             return .failure(failure)

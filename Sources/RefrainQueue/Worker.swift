@@ -20,6 +20,8 @@ extension RequestQueue {
         static let longestWait = Duration.seconds(10)
         /// How long a result is kept for a store that is away, if the lease is over earlier.
         private static let patience = Duration.seconds(60)
+        /// How long nothing is taken after a session or a chain that is reset or closed has refused a request.
+        private static let refusalPause = Duration.seconds(1)
         /// How often requests whose keys age are looked for, and rows that are not needed any more are removed.
         private static let upkeepInterval = Duration.seconds(5)
 
@@ -28,6 +30,8 @@ extension RequestQueue {
             var isStopping = false
             var failure: QueueError?
             var refusedResults = 0
+            /// Until when nothing is taken.
+            var pauseEnd = Duration.zero
             var onEnd: (@Sendable (Item) -> Void)?
             var isRunning = false
             /// The runs that wait for their turn; true gives it to them.
@@ -135,7 +139,8 @@ extension RequestQueue {
                 var looksAgain = false
                 do throws(QueueError) {
                     if try await keepUp(&upkeep) { wantsBegun = true }
-                    let free = concurrency - state.withLock { $0.inFlight.count }
+                    let now = queue.clocks.now
+                    let free = state.withLock { now < $0.pauseEnd ? 0 : concurrency - $0.inFlight.count }
                     if free > 0 {
                         let count = try await claim(free, wantsBegun: wantsBegun)
                         // The next look is for all requests, and at once where this one has left slots to fill.
@@ -288,6 +293,10 @@ extension RequestQueue {
                 lease.isValid
             }
             let result = await send(request)
+            if case .failure(let error) = result, [.resetInProgress, .sessionInvalidated].contains(error.code) {
+                let end = queue.clocks.now + Self.refusalPause
+                state.withLock { $0.pauseEnd = end }
+            }
             try await write(self.result(of: claim, result, timeLeft), lease)
         }
 
@@ -359,9 +368,11 @@ extension AttemptRecord {
     /// Whether it is an attempt of the schedule.
     ///
     /// A redirect and the replay after a refresh are not, nor is what was not sent because a pacer or a circuit breaker
-    /// held it back, or because its worker ended: an outage or a few restarts would use up the attempts.
+    /// held it back, or because its worker or session ended: an outage or a few restarts would use up the attempts.
     fileprivate var isOfSchedule: Bool {
         guard ![.redirected, .credentialsRefreshed].contains(reason) else { return false }
-        return bytesSent != 0 || ![.circuitOpen, .retryAfterTooLong, .cancelled].contains(error)
+        let isHeldBack = [.circuitOpen, .retryAfterTooLong].contains(error)
+        let isRefused = [.cancelled, .resetInProgress, .sessionInvalidated].contains(error)
+        return bytesSent != 0 || !isHeldBack && !isRefused
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
+import RefrainSession
 import RefrainTesting
 import TestSupport
 import Testing
@@ -191,6 +192,34 @@ struct RequestQueueTests {
         let items = try await Self.work(queue, on: Self.retrying(mock), until: 1)
         #expect(items.map(\.outcome) == [.done])
         #expect(mock.requests.count == 7)
+    }
+
+    @Test("R37: a session that was invalidated sends nothing: what is in the queue stays, without a spin")
+    func invalidatedSession() async throws {
+        let scratch = try ScratchFile()
+        let clock = TestClock()
+        let queue = try await RequestQueue(.sqlite(scratch.path), clocks: clock.retryClocks())
+        for key in [HTTPRequest.IdempotencyKey.none, .generated] {
+            for _ in 0..<3 { try await queue.enqueue(try Self.order(key: key)) }
+        }
+        let mock = MockLoader().otherwise(.status(200))
+        let refused = Journal<Bool>()
+        let monitor = ClosureEventMonitor()
+        monitor.requestDidFinish = { refused.append($0.attempts.isEmpty) }
+        let session = Session(loader: mock, eventMonitors: [monitor])
+        session.invalidate()
+        let worker = queue.worker(on: session, concurrency: 2)
+        let run = Task { try await worker.run() }
+        await refused.entries(atLeast: 2)
+        await clock.sleepers(atLeast: 1)
+        await clock.advance(by: .seconds(1))
+        await refused.entries(atLeast: 4)
+        run.cancel()
+        try await run.value
+        #expect(refused.entries == [true, true, true, true] && mock.requests.isEmpty)
+        let items = try await queue.items()
+        #expect(items.map(\.outcome) == Array(repeating: .ready, count: 6))
+        #expect(items.allSatisfy { $0.begun == nil && $0.claims == 0 })
     }
 
     @Test("a run that begins while an earlier one of its worker ends waits for it, and both end")
