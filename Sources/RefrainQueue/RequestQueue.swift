@@ -40,7 +40,8 @@ public final class RequestQueue: Sendable {
 
         /// A file of SQLite, which several processes of one machine may share; it is made where it is missing.
         ///
-        /// It may be the application's own database: the tables are `refrain_queue` and `refrain_request`.
+        /// It may be the application's own database: the tables are `refrain_queue` and `refrain_request`. A path that
+        /// names no file, such as `:memory:`, is refused, because what it holds does not outlive the process.
         public static func sqlite(_ path: String) -> Location { Location(kind: .sqlite(path)) }
 
         #if PostgreSQL

@@ -31,12 +31,17 @@ package final class SQLiteStore: QueueStore {
     package init(path: String, queue: String, clocks: RetryClocks) throws(QueueError) {
         (self.path, self.queue, self.clocks) = (path, queue, clocks)
         do throws(DatabaseError) {
-            database = try Database(path: path)
+            // A NUL would end the path.
+            database = try Database(path: path.utf8.contains(0) ? "" : path)
             // The commit of a transaction is on the disk when it returns.
             try database.run("PRAGMA synchronous = FULL")
             // 16 MiB: with SQLite's 2 MB a queue of 100,000 requests reads most pages anew for each claim.
             try database.run("PRAGMA cache_size = -16384")
         } catch { throw Self.error(error, path) }
+        guard database.isInFile else {
+            let shown = PrintableText.line(path)
+            throw QueueError(.cannotOpen, "a queue needs a file, which outlives the process; \"\(shown)\" names none")
+        }
         try prepare()
     }
 

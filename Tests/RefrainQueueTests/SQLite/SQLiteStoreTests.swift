@@ -102,6 +102,14 @@ struct SQLiteStoreTests {
         #expect(try second.claim(1, token: 2, wantsBegun: false).first?.claims == 2)
     }
 
+    @Test("R37: a path that names no file is refused: what is in memory is lost with the process")
+    func noFile() throws {
+        for path in ["", ":memory:", "a\0b"] {
+            let error = try #require(Self.error(ofOpening: path))
+            #expect(error.code == .cannotOpen && "\(error)".contains("needs a file"))
+        }
+    }
+
     @Test("what a store has claimed is free when it is gone, also where its slot is taken by a store of another queue")
     func slotOfAnotherQueue() throws {
         let scratch = try ScratchFile()
