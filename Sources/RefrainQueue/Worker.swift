@@ -274,7 +274,9 @@ extension RequestQueue {
             do throws(QueueError) {
                 request = try claim.request.request()
             } catch {
-                return try await write(ClaimResult(claim, .failed, error: error.description), lease)
+                // No server has said that what an earlier claim may have sent was refused.
+                let outcome: ClaimResult.Outcome = claim.age == nil ? .failed : .unknown
+                return try await write(ClaimResult(claim, outcome, error: error.description), lease)
             }
             guard !state.withLock({ $0.isStopping }) else { return try await giveBack(claim) }
             if claim.request.safety == .once {

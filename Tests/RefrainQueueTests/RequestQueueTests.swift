@@ -175,6 +175,27 @@ struct RequestQueueTests {
         #expect(values.indices.map { sent.headers["X-\($0)"].map { Array($0.utf8) } } == values.map { Array($0.utf8) })
     }
 
+    @Test("R37: a request whose file is gone has failed, or is unknown where it may have been sent before")
+    func fileIsGone() async throws {
+        let (scratch, file) = (try ScratchFile(), try ScratchFile())
+        let content = Data(repeating: 7, count: StoredRequest.bodyLimit + 1)
+        try content.write(to: URL(filePath: file.path))
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        for _ in 0..<2 {
+            var request = try HTTPRequest(Self.url, method: .post, body: .file(file.path))
+            request.idempotencyKey = .generated
+            try await queue.enqueue(request)
+        }
+        // The process that claimed the first one is gone.
+        do {
+            let store = try SQLiteStore(path: scratch.path, queue: "default", clocks: .system)
+            #expect(try store.claim(1, token: 1, wantsBegun: false).count == 1)
+        }
+        try FileManager.default.removeItem(atPath: file.path)
+        try await Self.work(queue, on: MockLoader(), until: 2)
+        #expect(try await queue.items().map(\.outcome) == [.unknown, .failed])
+    }
+
     @Test("what was held back before it was sent uses up no attempt of the policy")
     func heldBack() async throws {
         let scratch = try ScratchFile()
