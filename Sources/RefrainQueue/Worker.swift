@@ -317,42 +317,37 @@ extension RequestQueue {
             let store = queue.store
             let began = ContinuousClock.now
             // Also after the lease: the row's token decides whether it is written.
-            let (isWritten, isAgain) = try await bridged(while: { lease.isValid || .now - began < Self.patience }) {
-                try await store.finish(result)
-            }
-            if !isWritten {
-                // The answer to the first write may have been lost, and not the write.
-                guard isAgain, try await queue.item(result.id)?.outcome == result.outcome.state else {
-                    return countRefusal()
-                }
-            }
-            guard result.outcome.state != .ready, let handler = state.withLock({ $0.onEnd }),
-                let item = try await queue.item(result.id)
-            else { return }
-            handler(item)
+            let isBorne = { @Sendable in lease.isValid || .now - began < Self.patience }
+            let (isWritten, isAgain) = try await bridged(while: isBorne) { try await store.finish(result) }
+            let handler = result.outcome.state == .ready ? nil : state.withLock { $0.onEnd }
+            guard !isWritten || handler != nil else { return }
+            let (item, _) = try await bridged(while: isBorne) { [queue] in try await queue.item(result.id) }
+            // The answer to the first write may have been lost, and not the write.
+            guard isWritten || isAgain && item?.outcome == result.outcome.state else { return countRefusal() }
+            if let handler, let item { handler(item) }
         }
 
-        /// Makes a write of a claim, and makes it again while the store is away.
+        /// Makes a call for a claim, and makes it again while the store is away.
         ///
-        /// - Returns: the answer, and whether the write was made more than once.
-        private func bridged(
+        /// - Returns: the answer, and whether the call was made more than once.
+        private func bridged<Answer: Sendable>(
             while isBorne: @escaping @Sendable () -> Bool,
-            _ write: @escaping @Sendable () async throws -> Bool
-        ) async throws(QueueError) -> (answer: Bool, isAgain: Bool) {
+            _ call: @escaping @Sendable () async throws -> Answer
+        ) async throws(QueueError) -> (answer: Answer, isAgain: Bool) {
             // A task of its own: a result is written also when its request was cancelled.
-            let writing = Task { () -> Result<(Bool, Bool), any Error> in
+            let calling = Task { () -> Result<(Answer, Bool), any Error> in
                 do {
                     let schedule = Backoff.constant(delay: .milliseconds(200), maxAttempts: nil)
                     return .success(
                         try await withRetry(schedule) {
                             ($0 as? QueueError)?.isTransient == true && isBorne()
                         } operation: { (attempt: Attempt) in
-                            (try await write(), attempt.number > 1)
+                            (try await call(), attempt.number > 1)
                         }
                     )
                 } catch { return .failure(error) }
             }
-            switch await writing.value {
+            switch await calling.value {
             case .success((let answer, let isAgain)): return (answer, isAgain)
             case .failure(let error): throw error as? QueueError ?? QueueError(.storeFailed, "\(error)")
             }

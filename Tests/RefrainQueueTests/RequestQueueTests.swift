@@ -526,6 +526,15 @@ struct RequestQueueTests {
         }
     }
 
+    @Test("the handler is told of an end also where the store is away after that was written")
+    func endIsTold() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path)) { ForgetfulStore($0) }
+        let id = try await queue.enqueue(try Self.order())
+        let items = try await Self.work(queue, on: MockLoader().otherwise(.status(200)), until: 1)
+        #expect(items.map(\.id) == [id] && items.map(\.outcome) == [.done])
+    }
+
     @Test("R37: a claim that was lost and has come back is waited for, and renewed, when the lost one ends")
     func lostClaim() async throws {
         let scratch = try ScratchFile()
@@ -615,6 +624,17 @@ private final class FailingStore: ForwardingStore {
     override func finish(_ results: [ClaimResult]) throws(QueueError) -> [Bool] {
         try pass(.finish)
         return try super.finish(results)
+    }
+}
+
+/// A store that is away for the first two readings of a row.
+private final class ForgetfulStore: ForwardingStore {
+    private var readings = 0
+
+    override func rows(_ selection: RowSelection) throws(QueueError) -> [RequestQueue.Item] {
+        readings += 1
+        guard readings > 2 else { throw QueueError(.disconnected, "away") }
+        return try super.rows(selection)
     }
 }
 
