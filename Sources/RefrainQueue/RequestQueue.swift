@@ -262,6 +262,8 @@ public final class RequestQueue: Sendable {
     ) throws(QueueError) -> NewRequest {
         try Self.check(lane, "the lane")
         try Self.check(dedupe, "the name of a request")
+        // A store adds it to its own time.
+        let delay = delay.clampedToDelay
         return NewRequest(request: try StoredRequest(request), lane: lane, name: dedupe, delay: delay)
     }
 

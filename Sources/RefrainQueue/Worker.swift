@@ -180,7 +180,7 @@ extension RequestQueue {
             }
             guard now >= upkeep.tidying ?? now else { return false }
             upkeep.tidying = now + Self.upkeepInterval
-            let keep = queue.settings.keep
+            let keep = queue.settings.keep.withinClocks
             try await queue.store.call { store throws(QueueError) in try store.tidy(keep: keep) }
             return true
         }

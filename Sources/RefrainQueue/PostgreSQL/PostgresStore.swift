@@ -34,8 +34,9 @@ package final class PostgresStore: QueueStore {
     /// Connects, and makes the tables where they are missing.
     package init(_ text: String, queue: String, lease: Duration) throws(QueueError) {
         self.queue = queue
-        self.lease = max(lease, .seconds(1))
-        leaseText = "\(max(lease, .seconds(1)).inMilliseconds)"
+        let lease = max(lease.clampedToDelay, .seconds(1))
+        self.lease = lease
+        leaseText = "\(lease.inMilliseconds)"
         var name = [CChar](repeating: 0, count: 256)
         gethostname(&name, name.count - 1)
         owner = "\(String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))/\(getpid())"

@@ -143,6 +143,25 @@ struct PostgresTests {
         #expect(try second.finish([ClaimResult(taken[0], .done)]) == [true])
     }
 
+    @Test("R31: times beyond what the database can count are cut, and no error of it", .timeLimit(.minutes(1)))
+    func longTimes() async throws {
+        let server = try PostgresServer()
+        var settings = RequestQueue.Settings()
+        (settings.keep, settings.lease) = (Duration(attoseconds: .min), Duration(attoseconds: .max))
+        let queue = try await RequestQueue(.postgres(server.location), settings: settings)
+        let request = try HTTPRequest("https://example.com/", method: .put)
+        #expect(try await queue.enqueue(request, after: Duration(attoseconds: .max)) != nil)
+        #expect(try await queue.enqueue(request, after: Duration(attoseconds: .min)) != nil)
+        let ended = Journal<RequestQueue.Item>()
+        let worker = queue.worker(on: MockLoader().otherwise(.status(200)))
+        worker.onEnd { ended.append($0) }
+        let run = Task { try await worker.run() }
+        await ended.entries(atLeast: 1)
+        run.cancel()
+        try await run.value
+        #expect(try await queue.items(.ready).count == 1)
+    }
+
     @Test("R37: the row for the application's own transaction locks its lane until that ends")
     func transaction() async throws {
         let server = try PostgresServer()
