@@ -30,7 +30,17 @@ final class ForwardingLoader: HTTPLoader {
         self.next = next
     }
 
+    /// Sends an attempt; the transport knows nothing of the timeout of the call, which cancels it.
     func load(_ attempt: RefrainRequest) async -> HTTPResult {
+        let (result, isCut) = await attempt.withinDeadline { await self.send(attempt) }
+        guard isCut, case .failure = result else { return result }
+        // Not the transport's error, which tells of a cancellation.
+        last.withLock { $0 = Last() }
+        let message = "no complete answer within the timeout of the call"
+        return .failure(HTTPError(.timedOut, request: attempt, message: message))
+    }
+
+    private func send(_ attempt: RefrainRequest) async -> HTTPResult {
         last.withLock { $0 = Last() }
         do {
             let (response, content) = try await next(head(of: attempt), content(of: attempt), baseURL)

@@ -43,7 +43,8 @@ public final class RequestQueue: Sendable {
 
         /// A file of SQLite, which several processes of one machine may share; it is made where it is missing.
         ///
-        /// It may be the application's own database: the tables are `refrain_queue` and `refrain_request`.
+        /// It may be the application's own database: the tables are `refrain_queue` and `refrain_request`. A path that
+        /// names no file, such as `:memory:`, is refused, because what it holds does not outlive the process.
         public static func sqlite(_ path: String) -> Location { Location(kind: .sqlite(path)) }
 
         #if PostgreSQL
@@ -264,6 +265,8 @@ public final class RequestQueue: Sendable {
     ) throws(QueueError) -> NewRequest {
         try Self.check(lane, "the lane")
         try Self.check(dedupe, "the name of a request")
+        // A store adds it to its own time.
+        let delay = delay.clampedToDelay
         return NewRequest(request: try StoredRequest(request), lane: lane, name: dedupe, delay: delay)
     }
 
@@ -380,7 +383,8 @@ extension Session {
                 response: answer.response,
                 underlyingError: error,
                 message: "\(error)",
-                bytesSent: answer.metrics?.bytesSent
+                // Every attempt leaves a record.
+                bytesSent: answer.attempts.isEmpty ? 0 : answer.metrics?.bytesSent
             )
             failure.attempts = answer.attempts
             return .failure(failure)

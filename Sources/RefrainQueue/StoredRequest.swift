@@ -86,9 +86,11 @@ package struct StoredRequest: Sendable, Hashable {
             request.body = .bytes(body)
         }
         for line in lines {
-            guard let colon = line.dropFirst().firstIndex(of: ":") else { continue }
+            // By bytes: a combining mark at the beginning of a value makes one character with the space before it.
+            let bytes = line.utf8
+            guard let colon = bytes.dropFirst().firstIndex(of: UInt8(ascii: ":")) else { continue }
             let name = String(line[..<colon])
-            let value = String(line[line.index(after: colon)...].drop { $0 == " " })
+            let value = String(Substring(bytes[colon...].dropFirst().drop { $0 == UInt8(ascii: " ") }))
             if name.hasPrefix(":") { Self.set(name, value, on: &request) } else { request.headers.add(name, value) }
         }
         if let key { request.headers[request.idempotencyKeyField] = key }

@@ -20,6 +20,8 @@ extension RequestQueue {
         static let longestWait = Duration.seconds(10)
         /// How long a result is kept for a store that is away, if the lease is over earlier.
         private static let patience = Duration.seconds(60)
+        /// How long nothing is taken after a session or a chain that is reset or closed has refused a request.
+        private static let refusalPause = Duration.seconds(1)
         /// How often requests whose keys age are looked for, and rows that are not needed any more are removed.
         private static let upkeepInterval = Duration.seconds(5)
 
@@ -28,7 +30,12 @@ extension RequestQueue {
             var isStopping = false
             var failure: QueueError?
             var refusedResults = 0
+            /// Until when nothing is taken.
+            var pauseEnd = Duration.zero
             var onEnd: (@Sendable (Item) -> Void)?
+            var isRunning = false
+            /// The runs that wait for their turn; true gives it to them.
+            var waitingRuns: [Promise<Bool>] = []
         }
 
         /// A claim whose request is on its way.
@@ -63,10 +70,14 @@ extension RequestQueue {
 
         /// Works until the task is cancelled; then finishes what is in flight, and gives back what has not begun.
         ///
+        /// A run that is begun before an earlier one of this worker has ended waits for that end.
+        ///
         /// - Parameter grace: how long requests in flight have to end after a cancellation; then they are cancelled,
         ///   too. Defaults to 30 s.
         /// - Throws: ``QueueError`` where the store fails: a result that cannot be written ends the run.
         public func run(grace: Duration = .seconds(30)) async throws(QueueError) {
+            guard await waitForTurn() else { return }
+            defer { passTurnOn() }
             state.withLock { state in (state.isStopping, state.failure) = (false, nil) }
             // A task of its own, since a cancellation must not reach the requests in flight.
             let work = Task { () -> QueueError? in
@@ -86,6 +97,31 @@ extension RequestQueue {
             if let failure { throw failure }
         }
 
+        /// Waits until no other run goes on; returns false if the task was cancelled before.
+        ///
+        /// Two runs at once would take each other's slots, and the second would undo the end of the first.
+        private func waitForTurn() async -> Bool {
+            let turn = Promise<Bool>()
+            state.withLock { state in
+                if state.isRunning { state.waitingRuns.append(turn) } else { turn.fulfill(true) }
+                state.isRunning = true
+            }
+            return await withTaskCancellationHandler {
+                await turn.value
+            } onCancel: {
+                turn.fulfill(false)
+            }
+        }
+
+        private func passTurnOn() {
+            state.withLock { state in
+                while !state.waitingRuns.isEmpty {
+                    if state.waitingRuns.removeFirst().fulfill(true) { return }
+                }
+                state.isRunning = false
+            }
+        }
+
         private func stop(because failure: QueueError?) {
             state.withLock { state in
                 state.isStopping = true
@@ -103,7 +139,8 @@ extension RequestQueue {
                 var looksAgain = false
                 do throws(QueueError) {
                     if try await keepUp(&upkeep) { wantsBegun = true }
-                    let free = concurrency - state.withLock { $0.inFlight.count }
+                    let now = queue.clocks.now
+                    let free = state.withLock { now < $0.pauseEnd ? 0 : concurrency - $0.inFlight.count }
                     if free > 0 {
                         let count = try await claim(free, wantsBegun: wantsBegun)
                         // The next look is for all requests, and at once where this one has left slots to fill.
@@ -143,7 +180,7 @@ extension RequestQueue {
             }
             guard now >= upkeep.tidying ?? now else { return false }
             upkeep.tidying = now + Self.upkeepInterval
-            let keep = queue.settings.keep
+            let keep = queue.settings.keep.withinClocks
             try await queue.store.call { store throws(QueueError) in try store.tidy(keep: keep) }
             return true
         }
@@ -237,7 +274,9 @@ extension RequestQueue {
             do throws(QueueError) {
                 request = try claim.request.request()
             } catch {
-                return try await write(ClaimResult(claim, .failed, error: error.description), lease)
+                // No server has said that what an earlier claim may have sent was refused.
+                let outcome: ClaimResult.Outcome = claim.age == nil ? .failed : .unknown
+                return try await write(ClaimResult(claim, outcome, error: error.description), lease)
             }
             guard !state.withLock({ $0.isStopping }) else { return try await giveBack(claim) }
             if claim.request.safety == .once {
@@ -256,6 +295,10 @@ extension RequestQueue {
                 lease.isValid
             }
             let result = await send(request)
+            if case .failure(let error) = result, [.resetInProgress, .sessionInvalidated].contains(error.code) {
+                let end = queue.clocks.now + Self.refusalPause
+                state.withLock { $0.pauseEnd = end }
+            }
             try await write(self.result(of: claim, result, timeLeft), lease)
         }
 
@@ -263,8 +306,7 @@ extension RequestQueue {
             let decision = ResultDecision.decide(answer, claim, timeLeft: timeLeft, now: queue.clocks.wallNow)
             var result = ClaimResult(claim, decision.outcome, error: decision.error)
             result.isUnsent = decision.isUnsent
-            // A redirect and the replay after a refresh are not attempts of the schedule.
-            result.attempts = answer.attempts.count { ![.redirected, .credentialsRefreshed].contains($0.reason) }
+            result.attempts = answer.attempts.count(where: \.isOfSchedule)
             result.status = answer.attempts.last?.status?.rawValue
             if case .success(let response) = answer { result.status = response.status.rawValue }
             result.record = RecordText.encode(answer.attempts, after: claim.attempts)
@@ -275,42 +317,37 @@ extension RequestQueue {
             let store = queue.store
             let began = ContinuousClock.now
             // Also after the lease: the row's token decides whether it is written.
-            let (isWritten, isAgain) = try await bridged(while: { lease.isValid || .now - began < Self.patience }) {
-                try await store.finish(result)
-            }
-            if !isWritten {
-                // The answer to the first write may have been lost, and not the write.
-                guard isAgain, try await queue.item(result.id)?.outcome == result.outcome.state else {
-                    return countRefusal()
-                }
-            }
-            guard result.outcome.state != .ready, let handler = state.withLock({ $0.onEnd }),
-                let item = try await queue.item(result.id)
-            else { return }
-            handler(item)
+            let isBorne = { @Sendable in lease.isValid || .now - began < Self.patience }
+            let (isWritten, isAgain) = try await bridged(while: isBorne) { try await store.finish(result) }
+            let handler = result.outcome.state == .ready ? nil : state.withLock { $0.onEnd }
+            guard !isWritten || handler != nil else { return }
+            let (item, _) = try await bridged(while: isBorne) { [queue] in try await queue.item(result.id) }
+            // The answer to the first write may have been lost, and not the write.
+            guard isWritten || isAgain && item?.outcome == result.outcome.state else { return countRefusal() }
+            if let handler, let item { handler(item) }
         }
 
-        /// Makes a write of a claim, and makes it again while the store is away.
+        /// Makes a call for a claim, and makes it again while the store is away.
         ///
-        /// - Returns: the answer, and whether the write was made more than once.
-        private func bridged(
+        /// - Returns: the answer, and whether the call was made more than once.
+        private func bridged<Answer: Sendable>(
             while isBorne: @escaping @Sendable () -> Bool,
-            _ write: @escaping @Sendable () async throws -> Bool
-        ) async throws(QueueError) -> (answer: Bool, isAgain: Bool) {
+            _ call: @escaping @Sendable () async throws -> Answer
+        ) async throws(QueueError) -> (answer: Answer, isAgain: Bool) {
             // A task of its own: a result is written also when its request was cancelled.
-            let writing = Task { () -> Result<(Bool, Bool), any Error> in
+            let calling = Task { () -> Result<(Answer, Bool), any Error> in
                 do {
                     let schedule = Backoff.constant(delay: .milliseconds(200), maxAttempts: nil)
                     return .success(
                         try await withRetry(schedule) {
                             ($0 as? QueueError)?.isTransient == true && isBorne()
                         } operation: { (attempt: Attempt) in
-                            (try await write(), attempt.number > 1)
+                            (try await call(), attempt.number > 1)
                         }
                     )
                 } catch { return .failure(error) }
             }
-            switch await writing.value {
+            switch await calling.value {
             case .success((let answer, let isAgain)): return (answer, isAgain)
             case .failure(let error): throw error as? QueueError ?? QueueError(.storeFailed, "\(error)")
             }
@@ -321,5 +358,18 @@ extension RequestQueue {
         }
 
         private func countRefusal() { state.withLock { $0.refusedResults += 1 } }
+    }
+}
+
+extension AttemptRecord {
+    /// Whether it is an attempt of the schedule.
+    ///
+    /// A redirect and the replay after a refresh are not, nor is what was not sent because a pacer or a circuit breaker
+    /// held it back, or because its worker or session ended: an outage or a few restarts would use up the attempts.
+    fileprivate var isOfSchedule: Bool {
+        guard ![.redirected, .credentialsRefreshed].contains(reason) else { return false }
+        let isHeldBack = [.circuitOpen, .retryAfterTooLong].contains(error)
+        let isRefused = [.cancelled, .resetInProgress, .sessionInvalidated].contains(error)
+        return bytesSent != 0 || !isHeldBack && !isRefused
     }
 }

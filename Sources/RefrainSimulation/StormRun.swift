@@ -229,7 +229,7 @@ final class StormRun: EventTarget, @unchecked Sendable {
             scheduleNextArrival()
         case .closed(let callersPerClient, let pause):
             for caller in 0..<(storm.clients * callersPerClient) {
-                let time = Int64(chance.exponential(mean: pause) * 1e9)
+                let time = Int64(min(chance.exponential(mean: pause), 1e9) * 1e9)
                 loop.schedule(at: time, target: target, value: caller)
             }
         }

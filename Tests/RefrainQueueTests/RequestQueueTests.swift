@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
+import RefrainSession
 import RefrainTesting
 import TestSupport
 import Testing
@@ -157,6 +158,124 @@ struct RequestQueueTests {
         #expect(sent.filter { $0 % 2 == 0 } == [0, 2, 4, 6, 8, 10])
         #expect(sent.filter { $0 % 2 == 1 } == [1, 3, 5, 7, 9, 11])
         #expect(running.value.most == ["a": 1, "b": 1])
+    }
+
+    @Test("a field's value is stored as it is, also where it begins with a combining mark or contains colons")
+    func fieldValues() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        let values = ["\u{301}a", "\u{FE0F}", "a: b:c", ": x", "\u{1F469}\u{200D}\u{1F680}", ""]
+        var request = try HTTPRequest(Self.url)
+        for (index, value) in values.enumerated() { request.headers["X-\(index)"] = value }
+        try await queue.enqueue(request)
+        let mock = MockLoader().otherwise(.status(200))
+        try await Self.work(queue, on: mock, until: 1)
+        let sent = try #require(mock.requests.first)
+        // By bytes: equal texts may have different ones.
+        #expect(values.indices.map { sent.headers["X-\($0)"].map { Array($0.utf8) } } == values.map { Array($0.utf8) })
+    }
+
+    @Test("R37: a request whose file is gone has failed, or is unknown where it may have been sent before")
+    func fileIsGone() async throws {
+        let (scratch, file) = (try ScratchFile(), try ScratchFile())
+        let content = Data(repeating: 7, count: StoredRequest.bodyLimit + 1)
+        try content.write(to: URL(filePath: file.path))
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        for _ in 0..<2 {
+            var request = try HTTPRequest(Self.url, method: .post, body: .file(file.path))
+            request.idempotencyKey = .generated
+            try await queue.enqueue(request)
+        }
+        // The process that claimed the first one is gone.
+        do {
+            let store = try SQLiteStore(path: scratch.path, queue: "default", clocks: .system)
+            #expect(try store.claim(1, token: 1, wantsBegun: false).count == 1)
+        }
+        try FileManager.default.removeItem(atPath: file.path)
+        try await Self.work(queue, on: MockLoader(), until: 2)
+        #expect(try await queue.items().map(\.outcome) == [.unknown, .failed])
+    }
+
+    @Test("what was held back before it was sent uses up no attempt of the policy")
+    func heldBack() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        try await queue.enqueue(try Self.order())
+        let mock = MockLoader()
+        for _ in 0..<4 {
+            mock.then { request in
+                var error = HTTPError(.circuitOpen, request: request, bytesSent: 0)
+                error.retryAfterDate = RetryClocks.system.wallNow
+                return .failure(error)
+            }
+        }
+        mock.then(times: 2, .status(503)).then(.status(200))
+        let items = try await Self.work(queue, on: Self.retrying(mock), until: 1)
+        #expect(items.map(\.outcome) == [.done])
+        #expect(mock.requests.count == 7)
+    }
+
+    @Test("R37: a session that was invalidated sends nothing: what is in the queue stays, without a spin")
+    func invalidatedSession() async throws {
+        let scratch = try ScratchFile()
+        let clock = TestClock()
+        let queue = try await RequestQueue(.sqlite(scratch.path), clocks: clock.retryClocks())
+        for key in [HTTPRequest.IdempotencyKey.none, .generated] {
+            for _ in 0..<3 { try await queue.enqueue(try Self.order(key: key)) }
+        }
+        let mock = MockLoader().otherwise(.status(200))
+        let refused = Journal<Bool>()
+        let monitor = ClosureEventMonitor()
+        monitor.requestDidFinish = { refused.append($0.attempts.isEmpty) }
+        let session = Session(loader: mock, eventMonitors: [monitor])
+        session.invalidate()
+        let worker = queue.worker(on: session, concurrency: 2)
+        let run = Task { try await worker.run() }
+        await refused.entries(atLeast: 2)
+        await clock.sleepers(atLeast: 1)
+        await clock.advance(by: .seconds(1))
+        await refused.entries(atLeast: 4)
+        run.cancel()
+        try await run.value
+        #expect(refused.entries == [true, true, true, true] && mock.requests.isEmpty)
+        let items = try await queue.items()
+        #expect(items.map(\.outcome) == Array(repeating: .ready, count: 6))
+        #expect(items.allSatisfy { $0.begun == nil && $0.claims == 0 })
+    }
+
+    @Test("a run that begins while an earlier one of its worker ends waits for it, and both end")
+    func twoRuns() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        let gate = MockLoader.Gate()
+        let mock = MockLoader().then(.held(by: gate, .status(200))).otherwise(.status(200))
+        let ended = Journal<RequestQueue.Item>()
+        let worker = queue.worker(on: mock, concurrency: 1)
+        worker.onEnd { ended.append($0) }
+        try await queue.enqueue(try Self.order("a"))
+        let runs = Journal<Int>()
+        func run(_ number: Int) -> Task<Void, any Error> {
+            Task {
+                try await worker.run()
+                runs.append(number)
+            }
+        }
+        let first = run(1)
+        await gate.arrivals(atLeast: 1)
+        first.cancel()
+        let second = run(2)
+        let third = run(3)
+        third.cancel()
+        await runs.entries(atLeast: 1)
+        #expect(runs.entries == [3])
+        try await queue.enqueue(try Self.order("b"))
+        await gate.release()
+        await ended.entries(atLeast: 2)
+        await runs.entries(atLeast: 2)
+        #expect(runs.entries == [3, 1])
+        second.cancel()
+        _ = await [first.result, second.result, third.result]
+        #expect(mock.requests.map { $0.body.bytesInMemory } == [Array("a".utf8), Array("b".utf8)])
     }
 
     @Test("secrets are not stored: fields, those that the caller names, and the user of the URL")
@@ -407,6 +526,15 @@ struct RequestQueueTests {
         }
     }
 
+    @Test("the handler is told of an end also where the store is away after that was written")
+    func endIsTold() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path)) { ForgetfulStore($0) }
+        let id = try await queue.enqueue(try Self.order())
+        let items = try await Self.work(queue, on: MockLoader().otherwise(.status(200)), until: 1)
+        #expect(items.map(\.id) == [id] && items.map(\.outcome) == [.done])
+    }
+
     @Test("R37: a claim that was lost and has come back is waited for, and renewed, when the lost one ends")
     func lostClaim() async throws {
         let scratch = try ScratchFile()
@@ -496,6 +624,17 @@ private final class FailingStore: ForwardingStore {
     override func finish(_ results: [ClaimResult]) throws(QueueError) -> [Bool] {
         try pass(.finish)
         return try super.finish(results)
+    }
+}
+
+/// A store that is away for the first two readings of a row.
+private final class ForgetfulStore: ForwardingStore {
+    private var readings = 0
+
+    override func rows(_ selection: RowSelection) throws(QueueError) -> [RequestQueue.Item] {
+        readings += 1
+        guard readings > 2 else { throw QueueError(.disconnected, "away") }
+        return try super.rows(selection)
     }
 }
 

@@ -56,7 +56,21 @@ struct BadInputTests {
         #expect(argument { try Self.storm(trigger: .packetLoss(1.5, at: .zero, lasting: .seconds(1))) } == "packetLoss")
         #expect(argument { try Self.storm(trigger: .spike(at: .seconds(99), lasting: .seconds(1))) } == "trigger")
         #expect(argument { try Self.storm(trigger: .outage(at: .seconds(-1), lasting: .seconds(1))) } == "at")
+        let late = Storm.Trigger.spike(at: .seconds(1), lasting: .seconds(1))
+            .and(.spike(at: .longestDelay, lasting: .seconds(1)))
+        #expect(argument { try Self.storm(trigger: late) } == "at")
         #expect(argument { try Self.storm() } == nil)
+    }
+
+    @Test("numbers that are larger than a run can count are as good as never")
+    func largest() async throws {
+        let idle = try await Self.storm(load: .closed(pause: .longestDelay)).run(Policies.once)
+        #expect(idle.calls == 0)
+        let slow = Storm.Server.rateLimited(perSecond: 1e-30, burst: 1)
+        let refused = try await Self.storm(server: slow).run(Policies.once)
+        #expect(refused.successes == 1 && refused.refusals > 900)
+        let cold = try Self.storm(trigger: .coldCache(2, entries: .max, at: .seconds(5)))
+        _ = try await cold.smallestFatalTrigger(in: 1...1e300, steps: 1, Policies.once)
     }
 
     static func failure(_ body: () async throws -> Storm.Report) async -> Storm.Failure? {

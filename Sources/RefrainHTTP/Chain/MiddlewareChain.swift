@@ -52,6 +52,9 @@ public struct ChainedLoader: IdentifiableLoader {
     /// Resets the stage and what follows it.
     public func reset() async { await stage.reset(next: next) }
 
+    /// What the chain ends in: its transport.
+    package var last: any HTTPLoader { (next as? ChainedLoader)?.last ?? next }
+
     package func trace(_ identity: inout ChainIdentity) {
         identity.pass(link.identity, isLast: isWhole)
         identity.trace(stage)

@@ -34,8 +34,9 @@ package final class PostgresStore: QueueStore {
     /// Connects, and makes the tables where they are missing.
     package init(_ text: String, queue: String, lease: Duration) throws(QueueError) {
         self.queue = queue
-        self.lease = max(lease, .seconds(1))
-        leaseText = "\(max(lease, .seconds(1)).inMilliseconds)"
+        let lease = max(lease.clampedToDelay, .seconds(1))
+        self.lease = lease
+        leaseText = "\(lease.inMilliseconds)"
         var name = [CChar](repeating: 0, count: 256)
         gethostname(&name, name.count - 1)
         owner = "\(String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))/\(getpid())"
@@ -166,7 +167,9 @@ package final class PostgresStore: QueueStore {
             WITH c AS MATERIALIZED (SELECT r.id, r.due, r.begun FROM refrain_request r WHERE r.queue = $1 \
             AND r.due <= \(Self.now) AND r.due >= $2::bigint \(wantsBegun ? "AND r.begun IS NOT NULL" : "") \
             AND (r.lane IS NULL OR NOT EXISTS (SELECT 1 FROM refrain_request o WHERE o.queue = r.queue \
-            AND o.lane = r.lane AND o.due IS NOT NULL AND o.id < r.id)) \
+            AND o.lane = r.lane AND o.due IS NOT NULL AND o.id < r.id) AND NOT EXISTS (SELECT 1 FROM refrain_request o \
+            WHERE o.token IS NOT NULL AND o.queue = r.queue AND o.lane = r.lane AND o.state = 1 \
+            AND o.due > \(Self.now))) \
             ORDER BY r.due, r.id LIMIT $3::int FOR UPDATE OF r SKIP LOCKED) \
             UPDATE refrain_request t SET state = 1, due = \(Self.clock) + $4::bigint, token = $5::bigint, owner = $6, \
             claims = t.claims + 1, changed = \(Self.clock), \

@@ -35,6 +35,9 @@ package final class Database {
 
     deinit { sqlite3_close_v2(handle) }
 
+    /// Whether it is in a file; otherwise it is in memory, or in a temporary file that nothing else can open.
+    package var isInFile: Bool { sqlite3_db_filename(handle, "main").map { $0.pointee != 0 } ?? false }
+
     /// Settings for all databases of the process.
     private static let settings: Void = refrain_sqlite_keep_no_account()
 

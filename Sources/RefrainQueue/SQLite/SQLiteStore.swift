@@ -31,12 +31,17 @@ package final class SQLiteStore: QueueStore {
     package init(path: String, queue: String, clocks: RetryClocks) throws(QueueError) {
         (self.path, self.queue, self.clocks) = (path, queue, clocks)
         do throws(DatabaseError) {
-            database = try Database(path: path)
+            // A NUL would end the path.
+            database = try Database(path: path.utf8.contains(0) ? "" : path)
             // The commit of a transaction is on the disk when it returns.
             try database.run("PRAGMA synchronous = FULL")
             // 16 MiB: with SQLite's 2 MB a queue of 100,000 requests reads most pages anew for each claim.
             try database.run("PRAGMA cache_size = -16384")
         } catch { throw Self.error(error, path) }
+        guard database.isInFile else {
+            let shown = PrintableText.line(path)
+            throw QueueError(.cannotOpen, "a queue needs a file, which outlives the process; \"\(shown)\" names none")
+        }
         try prepare()
     }
 
@@ -130,10 +135,13 @@ package final class SQLiteStore: QueueStore {
 
     // MARK: Claims
 
-    /// No older row of the lane waits or is with a worker.
+    /// No older row of the lane waits, and no row of it is with a worker; that may be a later one, where this one was
+    /// settled to be sent again.
     private static let laneIsFree = """
         (r.lane IS NULL OR NOT EXISTS (SELECT 1 FROM refrain_request o WHERE o.queue = r.queue AND o.lane = r.lane \
-        AND o.due IS NOT NULL AND o.id < r.id))
+        AND o.due IS NOT NULL AND o.id < r.id) AND NOT EXISTS (SELECT 1 FROM refrain_request o \
+        INDEXED BY refrain_request_due WHERE o.queue = r.queue AND o.due = \(never) AND o.state = 1 \
+        AND o.lane = r.lane))
         """
 
     package func claim(_ limit: Int, token: Int64, wantsBegun: Bool) throws(QueueError) -> [Claim] {
@@ -307,20 +315,22 @@ package final class SQLiteStore: QueueStore {
     private func takeUpNow() throws(QueueError) {
         guard let slot, clocks.now >= nextTakeUp else { return }
         nextTakeUp = clocks.now + pollInterval / 2
-        try takeUp { slot.isDead($0) }
+        try takeUp(of: [queue]) { slot.isDead($0) }
     }
 
     /// Makes the rows of dead owners due.
-    private func takeUp(where isDead: (String) -> Bool) throws(QueueError) {
-        var owners: [String] = []
+    private func takeUp(of queues: [String], where isDead: (String) -> Bool) throws(QueueError) {
+        var rows: [(queue: String, owner: String)] = []
         do throws(DatabaseError) {
-            try statement("SELECT DISTINCT owner FROM refrain_request WHERE queue = ? AND due = \(Self.never)")
-                .run([.text(queue)]) { row in row.text(0).map { owners.append($0) } }
+            for queue in queues {
+                try statement("SELECT DISTINCT owner FROM refrain_request WHERE queue = ? AND due = \(Self.never)")
+                    .run([.text(queue)]) { row in row.text(0).map { rows.append((queue, $0)) } }
+            }
         } catch { throw Self.error(error, path) }
-        let dead = owners.filter(isDead)
+        let dead = rows.filter { isDead($0.owner) }
         guard !dead.isEmpty else { return }
         try transaction { () throws(DatabaseError) in
-            for owner in dead {
+            for (queue, owner) in dead {
                 try statement(
                     """
                     UPDATE refrain_request SET state = 0, due = ?, token = NULL, owner = NULL \
@@ -334,10 +344,19 @@ package final class SQLiteStore: QueueStore {
     private func ownerSlot() throws(QueueError) -> OwnerSlot {
         if let slot { return slot }
         let slot = try OwnerSlot(besides: path)
+        // What an earlier process of this slot has left is free, also where it had the same number, and in all queues
+        // of the file: to the stores of the others that process seems to live as long as the slot is taken.
+        try takeUp(of: try queues()) { $0.hasPrefix("\(slot.number)/") || slot.isDead($0) }
         self.slot = slot
-        // What an earlier process of this slot has left is free, also where it had the same number.
-        try takeUp { $0.hasPrefix("\(slot.number)/") || slot.isDead($0) }
         return slot
+    }
+
+    private func queues() throws(QueueError) -> [String] {
+        var names: [String] = []
+        do throws(DatabaseError) {
+            try statement("SELECT name FROM refrain_queue").run { row in row.text(0).map { names.append($0) } }
+        } catch { throw Self.error(error, path) }
+        return names
     }
 
     // MARK: Reading and settling

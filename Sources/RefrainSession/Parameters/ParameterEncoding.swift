@@ -212,7 +212,7 @@ extension JSONEncoding {
     /// let parameters: Parameters = ["name": "Ada", "ids": [1, 2], "address": ["city": "London", "zip": nil]]
     /// ```
     public enum Value: Hashable, Sendable {
-        /// Makes text.
+        /// Text.
         case string(String)
         /// An integer.
         case int(Int64)
@@ -220,7 +220,7 @@ extension JSONEncoding {
         case double(Double)
         /// A boolean.
         case bool(Bool)
-        /// Makes a list.
+        /// A list.
         case array([Value])
         /// A dictionary.
         case dictionary([String: Value])

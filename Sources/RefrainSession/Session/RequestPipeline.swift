@@ -28,7 +28,9 @@ final class RequestPipeline: Sendable {
         pacer = settings.pacer?.on(settings.clocks)
         throttle = settings.throttle
         resume = Resume(clocks: settings.clocks)
-        transport = loader
+        // What does not keep the time of a call and of an attempt itself is cancelled when that is up.
+        let last = (loader as? ChainedLoader)?.last ?? loader
+        transport = last.keepsTimeouts ? loader : Timeout(clocks: settings.clocks) --> loader
         clocks = settings.clocks
     }
 

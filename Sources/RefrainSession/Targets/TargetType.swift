@@ -30,9 +30,9 @@ public protocol TargetType: Sendable {
     var baseURL: URL { get }
     /// The path, appended to the base URL; may be empty.
     var path: String { get }
-    /// The method; defaults to GET.
+    /// The method.
     var method: HTTPMethod { get }
-    /// The body and parameters; defaults to `.requestPlain`.
+    /// The body and the parameters.
     var task: TargetTask { get }
     /// The header fields; nil: none.
     var headers: [String: String]? { get }
@@ -47,9 +47,9 @@ public protocol TargetType: Sendable {
 extension TargetType {
     /// Returns `.none`, which accepts every status.
     public var validationType: ValidationType { .none }
-    /// Returns no fields.
+    /// Returns nil.
     public var interceptor: (any RequestInterceptor)? { nil }
-    /// Returns `.requestPlain`.
+    /// Returns no bytes.
     public var sampleData: Data { Data() }
 
     /// Makes the request.
@@ -65,7 +65,7 @@ extension TargetType {
 
 /// The body and the parameters of a target's request.
 public enum TargetTask: Sendable {
-    /// Returns `.requestPlain`.
+    /// Neither a body nor parameters.
     case requestPlain
     /// Bytes.
     case requestData(Data, contentType: String? = nil)

@@ -267,7 +267,7 @@ final class TokenModel: ServerModel {
             return answers.answer(id, after: latency * context.slowness(), with: .status(200))
         }
         // Fields count in whole seconds.
-        let wait = max(1, Int(((1 - tokens) / rate).rounded(.up)))
+        let wait = max(1, Int(min((1 - tokens) / rate, 1e9).rounded(.up)))
         var headers = HTTPHeaders()
         switch hints {
         case .none: break

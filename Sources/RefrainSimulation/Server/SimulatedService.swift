@@ -58,7 +58,7 @@ final class SimulatedService: EventTarget, @unchecked Sendable {
             return .failure(HTTPError(.cancelled, request: request))
         }
         guard !Task.isCancelled else { return .failure(HTTPError(.cancelled, request: request, bytesSent: 0)) }
-        let limit = min(timeout, request.timeouts.total ?? timeout)
+        let limit = min(timeout, request.timeLeft ?? timeout)
         // Written and read by the simulation's thread only.
         nonisolated(unsafe) var id: ExchangeID?
         let outcome = await withTaskCancellationHandler {

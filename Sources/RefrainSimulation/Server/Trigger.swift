@@ -83,8 +83,8 @@ extension Storm {
             var copy = self
             for index in copy.parts.indices {
                 if case .coldCache(let slowness, let entries) = copy.parts[index].effect {
-                    let scaled = Int((Double(entries) * factor).rounded())
-                    copy.parts[index].effect = .coldCache(factor: slowness, entries: max(1, scaled))
+                    let scaled = min((Double(entries) * factor).rounded(), 0x1p62)
+                    copy.parts[index].effect = .coldCache(factor: slowness, entries: max(1, Int(scaled)))
                 }
                 copy.parts[index].length = .delay(seconds: copy.parts[index].length.inSeconds * factor)
             }
@@ -93,7 +93,7 @@ extension Storm {
 
         func check() throws(InvalidArgument) {
             for part in parts {
-                guard part.start >= .zero else {
+                guard part.start >= .zero, part.start < .seconds(1 << 31) else {
                     throw InvalidArgument("at", is: part.start, expected: "zero or more")
                 }
                 guard part.length >= .zero, part.length < .seconds(1 << 31) else {

@@ -89,7 +89,7 @@ public final class MockLoader: HTTPLoader {
     /// Adds a closure that replies to one request by its completion, at once or later, on any thread.
     ///
     /// The first call of the completion counts. One that is released without a call fails the request with
-    /// `HTTPError.Code.callerFailed`.
+    /// `HTTPError.Code.callerFailed`, and a request that is cancelled before it ends with `HTTPError.Code.cancelled`.
     @discardableResult
     public func then(
         _ reply:
@@ -98,11 +98,24 @@ public final class MockLoader: HTTPLoader {
             ) -> Void
     ) -> MockLoader {
         then { request in
-            await withCheckedContinuation { continuation in
-                let answer = OneAnswer(request, continuation)
-                reply(request) { answer.give($0) }
+            let result = Promise<HTTPResult>()
+            return await withTaskCancellationHandler {
+                Self.begin(reply, to: request, result)
+                return await result.value
+            } onCancel: {
+                result.fulfill(.failure(HTTPError(.cancelled, request: request)))
             }
         }
+    }
+
+    /// Calls a closure with a completion, which is the closure's alone afterwards.
+    private static func begin(
+        _ reply: (_ request: HTTPRequest, _ completion: @escaping @Sendable (HTTPResult) -> Void) -> Void,
+        to request: HTTPRequest,
+        _ result: Promise<HTTPResult>
+    ) {
+        let answer = OneAnswer(request, result)
+        reply(request) { answer.give($0) }
     }
 
     /// Adds a reply for several requests.
@@ -187,20 +200,17 @@ public final class MockLoader: HTTPLoader {
 
 /// The caller's end of a completion: the first answer counts, and its release without one is a failure.
 private final class OneAnswer: Sendable {
-    private let continuation: Locked<CheckedContinuation<HTTPResult, Never>?>
+    private let result: Promise<HTTPResult>
     private let request: HTTPRequest
 
-    init(_ request: HTTPRequest, _ continuation: CheckedContinuation<HTTPResult, Never>) {
-        self.request = request
-        self.continuation = Locked(continuation)
-    }
+    init(_ request: HTTPRequest, _ result: Promise<HTTPResult>) { (self.request, self.result) = (request, result) }
 
     deinit {
         let message = "a reply of MockLoader has released its completion without calling it"
         give(.failure(HTTPError(.callerFailed, request: request, message: message, bytesSent: 0)))
     }
 
-    func give(_ result: HTTPResult) { continuation.withLock { $0.take() }?.resume(returning: result) }
+    func give(_ answer: HTTPResult) { result.fulfill(answer) }
 }
 
 extension MockLoader {

@@ -108,6 +108,23 @@ struct PostgresTests {
         #expect(try store.claim(1, token: 3, wantsBegun: false).map(\.id) == [lane[1]])
     }
 
+    @Test("a request that is settled to be sent again waits for the later one of its lane that is with a worker")
+    func laneOfSettled() throws {
+        let server = try PostgresServer()
+        let store = try Self.store(server)
+        let ids = try store.enqueue([
+            try Self.new(.put, lane: "a"), try Self.new(.put, lane: "a"), try Self.new(.put, lane: "b"),
+        ])
+        let failed = try #require(try store.claim(1, token: 1, wantsBegun: false).first)
+        #expect(try store.finish([ClaimResult(failed, .failed)]) == [true])
+        let later = try #require(try store.claim(1, token: 2, wantsBegun: false).first)
+        #expect(later.id == ids[1])
+        #expect(try store.settle(failed.id, .again, newKey: ""))
+        #expect(try store.claim(9, token: 3, wantsBegun: false).map(\.id) == [ids[2]])
+        #expect(try store.finish([ClaimResult(later, .done)]) == [true])
+        #expect(try store.claim(9, token: 4, wantsBegun: false).map(\.id) == [failed.id])
+    }
+
     @Test("a claim that is not renewed is due again after its lease, one that is renewed is not")
     func leases() throws {
         let server = try PostgresServer()
@@ -124,6 +141,25 @@ struct PostgresTests {
         #expect(try first.finish([ClaimResult(lost, .failed), ClaimResult(kept, .done)]) == [false, true])
         #expect(try first.renew([1]).isEmpty)
         #expect(try second.finish([ClaimResult(taken[0], .done)]) == [true])
+    }
+
+    @Test("R31: times beyond what the database can count are cut, and no error of it", .timeLimit(.minutes(1)))
+    func longTimes() async throws {
+        let server = try PostgresServer()
+        var settings = RequestQueue.Settings()
+        (settings.keep, settings.lease) = (Duration(attoseconds: .min), Duration(attoseconds: .max))
+        let queue = try await RequestQueue(.postgres(server.location), settings: settings)
+        let request = try HTTPRequest("https://example.com/", method: .put)
+        #expect(try await queue.enqueue(request, after: Duration(attoseconds: .max)) != nil)
+        #expect(try await queue.enqueue(request, after: Duration(attoseconds: .min)) != nil)
+        let ended = Journal<RequestQueue.Item>()
+        let worker = queue.worker(on: MockLoader().otherwise(.status(200)))
+        worker.onEnd { ended.append($0) }
+        let run = Task { try await worker.run() }
+        await ended.entries(atLeast: 1)
+        run.cancel()
+        try await run.value
+        #expect(try await queue.items(.ready).count == 1)
     }
 
     @Test("R37: the row for the application's own transaction locks its lane until that ends")

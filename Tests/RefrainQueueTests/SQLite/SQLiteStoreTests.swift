@@ -102,6 +102,48 @@ struct SQLiteStoreTests {
         #expect(try second.claim(1, token: 2, wantsBegun: false).first?.claims == 2)
     }
 
+    @Test("R37: a path that names no file is refused: what is in memory is lost with the process")
+    func noFile() throws {
+        for path in ["", ":memory:", "a\0b"] {
+            let error = try #require(Self.error(ofOpening: path))
+            #expect(error.code == .cannotOpen && "\(error)".contains("needs a file"))
+        }
+    }
+
+    @Test("what a store has claimed is free when it is gone, also where its slot is taken by a store of another queue")
+    func slotOfAnotherQueue() throws {
+        let scratch = try ScratchFile()
+        func store(_ queue: String) throws -> SQLiteStore {
+            try SQLiteStore(path: scratch.path, queue: queue, clocks: .system)
+        }
+        do {
+            let first = try store("orders")
+            _ = try first.enqueue([try Self.new(.post)])
+            #expect(try first.claim(1, token: 1, wantsBegun: false).count == 1)
+        }
+        let other = try store("mail")
+        _ = try other.claim(1, token: 2, wantsBegun: false)
+        #expect(try store("orders").claim(1, token: 3, wantsBegun: false).first?.claims == 2)
+        withExtendedLifetime(other) {}
+    }
+
+    @Test("a request that is settled to be sent again waits for the later one of its lane that is with a worker")
+    func laneOfSettled() throws {
+        let scratch = try ScratchFile()
+        let (first, second) = (try Self.store(scratch.path), try Self.store(scratch.path))
+        let ids = try first.enqueue([
+            try Self.new(lane: "a"), try Self.new(lane: "a"), try Self.new(lane: "a"), try Self.new(lane: "b"),
+        ])
+        let failed = try #require(try first.claim(1, token: 1, wantsBegun: false).first)
+        #expect(try first.finish([ClaimResult(failed, .failed)]) == [true])
+        let later = try #require(try first.claim(1, token: 2, wantsBegun: false).first)
+        #expect(later.id == ids[1])
+        #expect(try second.settle(failed.id, .again, newKey: ""))
+        #expect(try second.claim(9, token: 3, wantsBegun: false).map(\.id) == [ids[3]])
+        #expect(try first.finish([ClaimResult(later, .done)]) == [true])
+        #expect(try second.claim(9, token: 4, wantsBegun: false).map(\.id) == [failed.id])
+    }
+
     @Test("a released claim is due at once, uncounted, and not begun")
     func release() throws {
         let scratch = try ScratchFile()

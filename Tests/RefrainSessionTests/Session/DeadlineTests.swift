@@ -38,6 +38,35 @@ struct DeadlineTests {
         #expect(hold.count == 0)
     }
 
+    @Test("R20: the deadline ends an attempt of a loader that keeps no time itself")
+    func attempt() async {
+        let hold = MockLoader.Gate()
+        let mock = MockLoader().then(.held(by: hold, .status(200)))
+        let session = Session.testing(mock, interceptor: nil, clock: nil) { $0.clocks = clock.retryClocks() }
+        let task = Task { await session.request(limited()).serializingData().response }
+        await hold.arrivals(atLeast: 1)
+        await clock.advanceToNextSleeper()
+        #expect(clock.now.offset == .seconds(3))
+        #expect(await task.value.error?.transportCode == .deadlineExceeded)
+        #expect(hold.count == 0)
+    }
+
+    @Test("R20: an attempt of a loader that keeps no time itself ends in its own, and is repeated")
+    func attemptTimeout() async throws {
+        let hold = MockLoader.Gate()
+        let mock = MockLoader().then(.held(by: hold, .status(500))).then(.status(200, body: .text("ok")))
+        let policy = RetryPolicy.recommended.with(schedule: .immediately())
+        let session = Session.testing(mock, interceptor: policy, clock: nil) { $0.clocks = clock.retryClocks() }
+        var request = HTTPRequest.sample
+        request.attemptTimeout = .seconds(2)
+        let task = Task { [request] in await session.request(request).serializingString().response }
+        await hold.arrivals(atLeast: 1)
+        await clock.advanceToNextSleeper()
+        let response = await task.value
+        #expect(try response.result.get() == "ok")
+        #expect(response.attempts.map(\.error) == [.timedOut, nil])
+    }
+
     @Test("R20: the deadline ends the time in which a request is suspended")
     func suspended() async throws {
         let loader = ScriptedLoader(.status(503), .status(200, body: "ok"))

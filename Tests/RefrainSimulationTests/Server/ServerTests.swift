@@ -127,4 +127,23 @@ struct ServerTests {
         #expect(factor > 0.1 && factor < 1)
         #expect(try await storm.smallestFatalTrigger(in: 0.5...2, steps: 2, Policies.once) == nil)
     }
+
+    @Test("R20: a client waits for an answer no longer than the timeout of its call")
+    func timeoutOfTheCall() async throws {
+        let storm = try Storm(
+            clients: 1,
+            load: .perSecond(1),
+            server: .script([.init(lasting: .seconds(60), latency: .seconds(30))]),
+            duration: .seconds(60),
+            timeout: .seconds(20)
+        )
+        let report = try await storm.run { client in
+            var request = client.request
+            request.timeout = .seconds(2)
+            let retry = Retry(.recommended, budgets: nil, clocks: client.clocks, random: client.random)
+            return .chain(retry --> client.server, request: request)
+        }
+        #expect(report.successes == 0 && report.tierSends == [report.calls])
+        #expect(report.highLatency < .seconds(2.5))
+    }
 }

@@ -161,4 +161,18 @@ struct MockLoaderTests {
         #expect(try await loader.response(for: request()).status == 200)
         #expect(clock.sleeps == [.seconds(3)])
     }
+
+    @Test("R9: a request that is cancelled does not wait for its completion", .timeLimit(.minutes(1)))
+    func cancelledCompletion() async throws {
+        let kept = Observed<(@Sendable (HTTPResult) -> Void)?>(nil)
+        mock.then { _, completion in kept.withLock { $0 = completion } }
+        let request = try request()
+        let task = Task { [mock] in await mock.load(request) }
+        await kept.wait { $0 != nil }
+        task.cancel()
+        let error = await #expect(throws: HTTPError.self) { try await task.value.get() }
+        #expect(error?.code == .cancelled)
+        // Comes too late, and changes nothing.
+        kept.withLock { $0 }?(.failure(HTTPError(.timedOut, request: request)))
+    }
 }

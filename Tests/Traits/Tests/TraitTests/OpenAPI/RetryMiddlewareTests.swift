@@ -176,6 +176,27 @@ struct RetryMiddlewareTests {
         #expect(mock.requests.count == 3)
     }
 
+    @Test(
+        "R20: the timeout of the call ends an attempt of a transport that knows nothing of it",
+        .timeLimit(.minutes(1))
+    )
+    func deadline() async throws {
+        let transport = ForeignTransport { _, _, _ in
+            try await Task.sleep(for: .seconds(60))
+            return (HTTPResponse(status: .ok), nil)
+        }
+        let clock = TestClock()
+        let retrying = RetryMiddleware(prompt, budgets: nil, clocks: clock.retryClocks()) { request, _ in
+            request.timeout = .seconds(3)
+        }
+        let task = Task { try await transport.send(through: retrying) }
+        await clock.sleepers(atLeast: 1)
+        await clock.advance(by: .seconds(3))
+        let error = await #expect(throws: HTTPError.self) { try await task.value }
+        #expect(error?.code == .deadlineExceeded)
+        #expect(transport.requests.count == 1)
+    }
+
     @Test("R9: a cancelled call is not retried")
     func cancellation() async throws {
         let transport = ForeignTransport { _, _, _ in
