@@ -23,17 +23,27 @@ enum UnlinkedTemporaryFile {
         let descriptor = try open()
         let path = "/proc/self/fd/\(descriptor)"
         let output = try Output(path: path)
-        try output.write(bytes)
-        while let chunk = try input?.next() { try output.write(chunk) }
+        try write(bytes, to: output)
+        while let chunk = try input?.next() { try write(chunk, to: output) }
         return path
         #else
         throw SystemError(what: "cannot read a pipe more than once", code: ESPIPE)
         #endif
     }
 
+    /// Writes a part, or throws an error that names the folder, since the file has no name.
+    private static func write(_ bytes: [UInt8], to output: Output) throws(SystemError) {
+        do throws(SystemError) {
+            try output.write(bytes)
+        } catch {
+            throw SystemError(what: "cannot keep the input in a file in \(folder)", code: error.code)
+        }
+    }
+
+    private static var folder: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
+
     /// Makes a file; returns its descriptor, which is open for reading and writing.
     static func open() throws(SystemError) -> Int32 {
-        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(folder)/refrain.XXXXXX".utf8CString)
         let descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw SystemError(what: "cannot write into \(folder)", code: errno) }
