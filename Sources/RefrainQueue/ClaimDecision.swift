@@ -80,12 +80,26 @@ struct ResultDecision: Hashable, Sendable {
             return ResultDecision(outcome: .unknown, error: "cancelled after it may have been sent: \(text)")
         }
         let reason = RetryPolicy.recommended.decide(in: context).reason
-        if [.notReplayable, .replayForbidden, .bodyNotReplayable].contains(reason), context.bytesSent != 0 {
+        let mustNotRepeat = [.notReplayable, .replayForbidden, .bodyNotReplayable].contains(reason)
+        if mustNotRepeat && context.bytesSent != 0 || claim.request.safety == .once && mayBeProcessed(result, context) {
             return ResultDecision(outcome: .unknown, error: "it may have been processed: \(text)")
         }
         if result.attempts.last?.reason == .deadlineExceeded, claim.request.safety == .keyed {
             return ResultDecision(outcome: .unknown, error: "its key ends before its next attempt: \(text)")
         }
         return ResultDecision(outcome: .failed, error: text)
+    }
+
+    /// Whether the server may have processed a request that failed, whatever the code of the error: that of an answer
+    /// which cannot be read, or of an interceptor of the caller's, says nothing about it.
+    ///
+    /// An answer which the caller alone has refused, such as one that is not valid, is one; of the others those of
+    /// status 500 and more are, unless they refuse the request.
+    private static func mayBeProcessed(_ result: HTTPResult, _ context: RetryContext) -> Bool {
+        guard case .failure(let error) = result, case .unsafe = ReplaySafety.decide(context) else { return false }
+        guard error.attempts.last?.error == nil, let response = error.response else { return true }
+        guard response.status.rawValue >= 500 else { return false }
+        let answer = RetryContext(error.request, .success(response), attempt: .first, remaining: nil, now: context.now)
+        return if case .unsafe = ReplaySafety.decide(answer) { true } else { false }
     }
 }

@@ -72,6 +72,28 @@ struct ClaimDecisionTests {
         #expect(try Self.result(.get, .repeatable, code: .timedOut) == .failed)
     }
 
+    @Test("R37: whatever the code of an error, a request that is sent once and may have been processed is unknown")
+    func codesThatSayNothing() throws {
+        for code in HTTPError.Code.allCases where ![.cancelled, .requestNotProcessed].contains(code) {
+            let outcome = try Self.result(.post, .once, code: code)
+            // The time to come back at, and a reset, have rules of their own.
+            let isLater = if case .later = outcome { true } else { false }
+            #expect(outcome == .unknown || isLater, "\(code): \(outcome)")
+            let unsent = try Self.result(.post, .once, code: code, bytesSent: 0)
+            #expect(unsent != .unknown, "\(code): \(unsent)")
+        }
+        #expect(try Self.result(.post, .once, code: .requestNotProcessed) == .failed)
+        func refused(_ status: HTTPStatus, _ headers: HTTPHeaders = [:]) throws -> ClaimResult.Outcome {
+            let request = try HTTPRequest("https://example.com/", method: .post)
+            let response = HTTPResponse(request: request, status: status, headers: headers)
+            let error = HTTPError(.callerFailed, request: request, response: response, bytesSent: 100)
+            return ResultDecision.decide(.failure(error), Self.claim(.once), timeLeft: nil, now: .now).outcome
+        }
+        #expect(try refused(.ok) == .failed && refused(.notFound) == .failed)
+        #expect(try refused(.internalServerError) == .unknown && refused(.serviceUnavailable) == .unknown)
+        #expect(try refused(.serviceUnavailable, ["Retry-After": "5"]) == .failed)
+    }
+
     @Test("a cancelled request waits for another worker, unless it may be sent once and may have been")
     func cancellations() throws {
         #expect(try Self.result(.post, .once, code: .cancelled, bytesSent: 0) == .later(.zero))

@@ -35,7 +35,9 @@ extension HTTPRequest {
     /// The time for the whole call: all attempts, delays and redirects together.
     ///
     /// Defaults to nil: no limit. It cancels waits for a slot, an adapter, a retrier or a credential; one
-    /// that does not react to it goes on to its end, but nothing is sent after it.
+    /// that does not react to it goes on to its end, but nothing is sent after it. An attempt is ended by the
+    /// transport, by a session, or by a ``Timeout`` in front of a loader of your own that keeps no time
+    /// (``HTTPLoader/keepsTimeouts``).
     public var timeout: Duration? {
         get { self[option: TimeoutOption.self] }
         set {
