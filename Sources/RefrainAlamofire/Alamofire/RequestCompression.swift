@@ -28,7 +28,7 @@ public struct DeflateRequestCompressor: RequestInterceptor {
     public struct DuplicateHeaderError: LocalizedError, Hashable, CustomStringConvertible {
         /// What happened, and what to do.
         public var description: String {
-            "the request has a Content-Encoding already; choose .replace or .skip for such requests"
+            "the request already has a Content-Encoding; choose .replace or .skip for such requests"
         }
         /// The ``description``, for `localizedDescription`.
         public var errorDescription: String? { description }
