@@ -85,8 +85,11 @@ final class StatusLine: Sendable {
     }
 
     /// The characters that remove the line, however many rows it takes in a terminal that has become narrower since.
+    ///
+    /// The rows below are cleared from the second column on, since tmux keeps a screen that is cleared from its first
+    /// character in its history, from where the line comes back when the terminal grows.
     private func erasing(_ state: inout State) -> String {
         defer { state.isDrawn = false }
-        return state.isDrawn ? "\r\u{1B}[J" : ""
+        return state.isDrawn ? "\r\u{1B}[K\u{1B}[C\u{1B}[J\r" : ""
     }
 }

@@ -335,7 +335,7 @@ struct ScreenTests {
         )
         let counts = Set(text.matches(of: /attempt 2 in (0\.[0-9]) s/).map { String($0.1) })
         #expect(counts.count > 1, "\(text)")
-        #expect(text.contains("\r\u{1B}[J503 Service Unavailable; attempt 2 at "), "\(text)")
+        #expect(text.contains("\r\u{1B}[K\u{1B}[C\u{1B}[J\r503 Service Unavailable; attempt 2 at "), "\(text)")
         #expect(text.contains("refrain get: saved 3 B to "), "\(text)")
         // A terminal that is resized moves the beginning of the line, where the cursor is, and no row of it is left.
         let drawn = text.matches(of: /attempt 2 in 0\.[0-9] s[^\r\n]*(\r+)/)
