@@ -51,11 +51,8 @@ struct DryRun {
         var host = "\(url.host() ?? ""), port \(port)" + (url.scheme == "https" ? ", over TLS" : "")
         if let socket = settings.options.unixSocket { host += ", by the socket \(socket)" }
         lines.append("  host     \(host)")
-        for field in request.headers { lines.append("  field    \(field.name): \(SecretFields.shown(field))") }
-        if let type = request.body.contentType, !request.headers.contains("Content-Type"),
-            !settings.template.omittedFields.contains(where: { HTTPHeaders.isSame($0, "Content-Type") })
-        {
-            lines.append("  field    Content-Type: \(type)")
+        for field in settings.template.fields(of: request) {
+            lines.append("  field    \(field.name): \(SecretFields.shown(field))")
         }
         if settings.storesKey(of: job), !request.headers.contains(request.idempotencyKeyField) {
             let key = job.request.key ?? settings.template.givenKey ?? "a new key"

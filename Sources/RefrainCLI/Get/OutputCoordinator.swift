@@ -101,7 +101,7 @@ final class OutputCoordinator {
         if settings.isAlone { last = outcome }
         screen.say(lines(outcome))
         score(outcome)
-        write(ReportLine.json(outcome).line, to: report)
+        write(ReportLine.json(outcome, settings.template).line, to: report)
         write(Array(TimelineSVG(outcome).text.utf8), to: picture)
         write(outcome.heads.flatMap(\.bytes), to: dumpedHeads)
         if settings.destination.printsInOrder {

@@ -4,7 +4,7 @@ internal import Refrain
 /// The line of a report for one request.
 enum ReportLine {
     /// The line as an object.
-    static func json(_ outcome: FetchOutcome) -> JSON {
+    static func json(_ outcome: FetchOutcome, _ template: RequestTemplate) -> JSON {
         var members: [(String, JSON)] = [
             ("url", .string(SanitizedURL.shown(outcome.url))),
             ("method", .string(outcome.method)),
@@ -16,7 +16,7 @@ enum ReportLine {
             ("attempts", .array(outcome.attempts.map(attempt))),
         ]
         if !outcome.isSkipped {
-            members.append(("request_headers", fields(outcome.lastRequest.headers)))
+            members.append(("request_headers", fields(template.fields(of: outcome.lastRequest))))
             if let response = outcome.response { members.append(("headers", fields(response.headers))) }
         }
         if let date = outcome.retryAfterDate { members.append(("come_back_at", .string("\(date)"))) }

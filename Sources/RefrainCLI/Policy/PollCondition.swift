@@ -28,7 +28,11 @@ struct PollCondition: Sendable {
     private static func statuses(_ text: String) throws(UsageError) -> Set<HTTPStatus> {
         let words = text.split(separator: " ", maxSplits: 2).map(String.init)
         guard words.count == 3, words[0].uppercased() == "STATUS", ["in", "="].contains(words[1]) else {
-            throw .badValue(text, of: "--until", "is not a condition; write 'STATUS in 200,404'")
+            throw .badValue(
+                text,
+                of: "--until",
+                "is not a condition; write 'STATUS in 200,404', or --until-json for a value in the response"
+            )
         }
         return try StatusListText(words[2].replacing(" ", with: ""), option: "--until").statuses
     }

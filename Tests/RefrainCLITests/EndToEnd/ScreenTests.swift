@@ -122,6 +122,8 @@ struct ScreenTests {
     func report() async throws {
         let ended = try await get("-u", "me:SECRET", "-H", "X-A: b", "--report", "-", server.baseURL + "/ok")
         #expect(ended.text.contains(#""request_headers":[["X-A","b"],["Authorization","…"]"#), "\(ended.text)")
+        let posted = try await get("-d", "a=1", "--report", "-", server.baseURL + "/ok")
+        #expect(posted.text.contains(#"["Content-Type","application/x-www-form-urlencoded"]"#), "\(posted.text)")
     }
 
     @Test("-d @FILE takes a file without its line ends, as curl does, and --data-binary as it is")

@@ -52,6 +52,9 @@ struct RequestTemplate: Sendable {
         let name = arguments.last(.request) ?? natural
         method = HTTPMethod(rawValue: name)
         guard method.isValid else { throw .badValue(name, of: "--request", "is not a method (RFC 9110 §5.6.2)") }
+        guard method != .head || !body.isGiven else {
+            throw UsageError("a HEAD request has no body; -G puts the data into the query of the URL")
+        }
         (headers, omittedFields) = try Self.headers(arguments, body)
         secretFields = SecretFields.names(in: headers)
         credentials = try Credentials(arguments)
@@ -235,6 +238,17 @@ struct RequestTemplate: Sendable {
             text += "\ncookies \(ContentDigest.sha256(of: try Input.contents(file, "--cookie")))"
         }
         return text
+    }
+
+    /// The fields that are sent with a request, with the media type that comes with its body.
+    func fields(of request: HTTPRequest) -> HTTPHeaders {
+        var headers = request.headers
+        if let type = request.body.contentType, !headers.contains("Content-Type"),
+            !omittedFields.contains(where: { HTTPHeaders.isSame($0, "Content-Type") })
+        {
+            headers["Content-Type"] = type
+        }
+        return headers
     }
 
     /// The request of a line of a list or a URL of the command line.

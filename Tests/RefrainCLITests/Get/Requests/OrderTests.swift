@@ -222,6 +222,17 @@ struct OrderTests {
     func conditions(option: String, text: String) async throws {
         let ended = try await Executable.run(["get", option, text, "http://127.0.0.1:1/"])
         #expect(ended.status == 2 && ended.errors.contains(option), "\(ended.errors)")
+        #expect((text == "200") == ended.errors.contains("--until-json for a value"), "\(ended.errors)")
+    }
+
+    @Test("a body is refused with HEAD, and -G sends it in the query", arguments: [["-I"], ["-X", "HEAD"]])
+    func bodyOfHead(option: [String]) async throws {
+        let server = try FaultServer()
+        let words = ["get", "-d", "a=1"] + option + [server.baseURL + "/ok"]
+        let refused = try await Executable.run(words)
+        #expect(refused.status == 2 && refused.errors.contains("a HEAD request has no body"), "\(refused.errors)")
+        #expect(try await Executable.run(words + ["-G"]).status == 0)
+        #expect(server.log.map(\.method) == ["HEAD"])
     }
 
     @Test("a large body that comes through a pipe is put aside, and sent again after a reset")
