@@ -33,6 +33,14 @@ struct BadInputTests {
         try Storm(clients: clients, load: load, server: server, trigger: trigger, duration: .seconds(20))
     }
 
+    @Test("R31: a trigger that is refused can be looked at before")
+    func endlessTrigger() {
+        let longest = Duration(attoseconds: .max)
+        let trigger = Storm.Trigger.spike(at: longest, lasting: longest)
+        #expect(trigger.end == longest)
+        #expect(throws: InvalidArgument.self) { try Self.storm(trigger: trigger) }
+    }
+
     @Test("zero clients, negative loads and other nonsense are refused with the argument's name")
     func refused() {
         func argument(_ body: () throws -> Storm) -> String? {

@@ -216,8 +216,11 @@ extension Session {
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> DataStreamRequest {
-        streamRequest(request, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
-            .cancelling(onStreamError: automaticallyCancelOnStreamError)
+        streamRequest(
+            StreamCall(base: request, cancelsOnStreamError: automaticallyCancelOnStreamError),
+            interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume
+        )
     }
 
     /// Makes a request whose response is streamed; `automaticallyCancelOnStreamError` is Alamofire's.
@@ -238,9 +241,11 @@ extension Session {
             method: method,
             headers: headers,
             interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume,
-            requestModifier: requestModifier
-        ).cancelling(onStreamError: automaticallyCancelOnStreamError)
+            shouldAutomaticallyResume: shouldAutomaticallyResume
+        ) { request in
+            try requestModifier?(&request)
+            request[option: CancelsOnStreamError.self] = automaticallyCancelOnStreamError
+        }
     }
 }
 
@@ -249,10 +254,17 @@ extension DataStreamRequest {
     public var automaticallyCancelOnStreamError: Bool { cancelsOnStreamError }
 
     private var cancelsOnStreamError: Bool { request?[option: CancelsOnStreamError.self] ?? false }
+}
 
-    fileprivate func cancelling(onStreamError: Bool) -> Self {
-        if onStreamError { beforeStart { $0[option: CancelsOnStreamError.self] = true } }
-        return self
+/// A request that says what an error of its stream does.
+private struct StreamCall<Base: Session.RequestConvertible>: Session.RequestConvertible {
+    let base: Base
+    let cancelsOnStreamError: Bool
+
+    func asHTTPRequest() throws -> HTTPRequest {
+        var request = try base.asHTTPRequest()
+        request[option: CancelsOnStreamError.self] = cancelsOnStreamError
+        return request
     }
 }
 

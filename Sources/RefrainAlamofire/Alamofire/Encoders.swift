@@ -7,8 +7,9 @@ public import Foundation
 
 /// Encodes values as a web form, under Alamofire's name for `URLEncoding.Form`.
 ///
-/// Keys are in alphabetical order, and the elements of a list in that of their text, so that a port sends what
-/// Alamofire sent. `URLEncodedFormParameterEncoder.default` and `URLEncoding` keep the order of lists.
+/// Members and the elements of a list are in the order of their text, where `page2=1` comes before `page=1`, so that a
+/// port sends what Alamofire sent. `URLEncodedFormParameterEncoder.default` and `URLEncoding` have members in the order
+/// of their keys, and keep that of lists.
 public struct URLEncodedFormEncoder: Hashable, Sendable {
     /// The format.
     public let form: URLEncoding.Form

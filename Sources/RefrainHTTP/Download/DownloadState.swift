@@ -160,7 +160,7 @@ struct DownloadState: Hashable, Sendable {
         case .part(0, let last, let total?):
             return !hasParts(response) && last == total - 1 && response.expectedLength ?? total == total
         case .part(0, let last, nil):
-            return !asked && response.expectedLength == last + 1
+            return !asked && response.expectedLength.map { $0 - 1 } == last
         case .part:
             return false
         case .unsatisfied(let total):

@@ -19,8 +19,9 @@ struct AdaptiveConcurrency {
     private var outdated = 0
 
     init(maximum: Int) {
-        self.maximum = Double(maximum)
-        limit = Double(maximum)
+        // As a Double, Int.max is a number that no Int has.
+        self.maximum = min(Double(maximum), 0x1p53)
+        limit = self.maximum
     }
 
     /// What the end of a request tells.

@@ -122,15 +122,16 @@ extension HTTPRequest {
 
     /// The host of the URL, or nil if the URL is relative.
     ///
-    /// A host that is set on a relative URL makes it absolute. A host that is not valid, or nil, makes the URL
-    /// relative, which fails when it is sent.
+    /// A host that is set on a relative URL makes it absolute, and nil makes the URL relative. One that is not valid,
+    /// such as one with a port, makes the URL invalid: whatever part is set afterwards, the request fails when it is
+    /// sent.
     public var host: String? {
         get { url.host() }
         set {
             let scheme = self[option: SchemeOption.self]
             change { parts in
                 parts.scheme = newValue == nil ? nil : parts.scheme ?? scheme
-                parts.host = newValue
+                parts.host = newValue.map(URLText.bracketed)
                 if newValue != nil, !parts.path.hasPrefix("/") { parts.path = "/" + parts.path }
                 guard newValue == nil else { return }
                 (parts.user, parts.password, parts.port) = (nil, nil, nil)
@@ -159,9 +160,13 @@ extension HTTPRequest {
     }
 
     private mutating func change(_ body: (inout URLComponents) -> Void) {
+        guard url != URLText.invalid else { return }
         var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) ?? URLComponents()
         body(&parts)
-        url = parts.url ?? Self.relative
+        // Without a host, two slashes would begin one (RFC 3986 §3.3).
+        if parts.host != nil, parts.path.hasPrefix("/.//") { parts.path.removeFirst(2) }
+        if parts.host == nil, parts.path.hasPrefix("//") { parts.path = "/." + parts.path }
+        url = parts.url ?? URLText.invalid
     }
 
     /// The URL of a request without parts.
@@ -218,6 +223,9 @@ extension HTTPRequest {
         }
         let endOfOrigin = endOfPlainOrigin
         if endOfOrigin == nil {
+            guard url != URLText.invalid else {
+                throw refuse(.badURL, "a part of the URL was set that is invalid, such as a host with a port")
+            }
             guard let scheme = url.scheme else {
                 throw refuse(.badURL, "the URL is relative; name a host, or put ApplyEnvironment into the chain")
             }

@@ -7,16 +7,18 @@ package import Foundation
 
 /// Parses URLs from text, and throws an error with the reason for text that is not a URL.
 package enum URLText {
+    /// In place of a URL that cannot be made; a request for it fails when it is sent.
+    static var invalid: URL { URL(string: "about:invalid") ?? URL(filePath: "/") }
+
     /// Parses a URL.
     ///
     /// - Parameter isComplete: whether the text must be a whole URL. If false, a relative one is returned as it is,
     ///   for an adapter that completes it; one that is not completed is refused when it is sent.
     package static func parse(_ text: String, isComplete: Bool = true) throws(HTTPError) -> URL {
         func refuse(_ code: HTTPError.Code, _ reason: String) -> HTTPError {
-            let url = URL(string: "about:invalid") ?? URL(filePath: "/")
             let quoted = withoutUserinfo(text)
             let shown = quoted.count > 200 ? quoted.prefix(200) + "…" : quoted[...]
-            return HTTPError(code, request: HTTPRequest(url), message: "\"\(shown)\" \(reason)", bytesSent: 0)
+            return HTTPError(code, request: HTTPRequest(invalid), message: "\"\(shown)\" \(reason)", bytesSent: 0)
         }
         // Fast path: nearly every URL is plain and valid, and reading its components would cost more than parsing it.
         if isPlain(text), let url = URL(string: text) { return url }
@@ -309,10 +311,9 @@ extension URLText {
         // Two leading slashes would start a host, and a colon in the first segment a scheme.
         let firstSegment = path.prefix { $0 != "/" }
         guard !path.hasPrefix("//"), !firstSegment.contains(":"), let url = parts.url else {
-            let unknown = URL(string: "about:invalid") ?? URL(filePath: "/")
             throw HTTPError(
                 .badURL,
-                request: HTTPRequest(unknown),
+                request: HTTPRequest(invalid),
                 message: "\"\(path.prefix(200))\" is not a path; one such as people/1 is wanted",
                 bytesSent: 0
             )
@@ -349,17 +350,21 @@ extension URLText {
         return completed
     }
 
-    /// Scheme, host and port of a server as text.
-    ///
-    /// Throws if one of them contains anything else.
-    private static func text(of environment: ServerEnvironment) throws(InvalidArgument) -> String {
-        let host = environment.host
+    /// A host as a URL has it: an IPv6 address in brackets.
+    static func bracketed(_ host: String) -> String {
         // A name has no colon; an IPv6 address has two or more, and hexadecimal digits.
         let isAddress =
             host.utf8.count { $0 == UInt8(ascii: ":") } >= 2
             && host.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
+        return isAddress ? "[\(host)]" : host
+    }
+
+    /// Scheme, host and port of a server as text.
+    ///
+    /// Throws if one of them contains anything else.
+    private static func text(of environment: ServerEnvironment) throws(InvalidArgument) -> String {
         let port = environment.port.map { ":\($0)" } ?? ""
-        let text = "\(environment.scheme)://\(isAddress ? "[\(host)]" : host)\(port)"
+        let text = "\(environment.scheme)://\(bracketed(environment.host))\(port)"
         guard let url = try? parse(text + "/"), url.path(percentEncoded: true) == "/", url.port == environment.port,
             url.user() == nil, url.password() == nil, url.query() == nil, url.fragment() == nil
         else {

@@ -69,8 +69,8 @@ extension URLEncoding {
         public var dates: DateEncoding
         /// How `Data` among `Encodable` values is written.
         public var data: DataEncoding
-        /// Whether the elements of a list are sorted by their text, and the members of a superclass stand beside those
-        /// of its subclass, as Alamofire's encoder of `Encodable` values has them.
+        /// Whether members and the elements of a list are sorted by their text, and the members of a superclass stand
+        /// beside those of its subclass, as Alamofire's encoder of `Encodable` values has them.
         package var followsAlamofire = false
 
         /// Makes an encoding.
@@ -95,39 +95,32 @@ extension URLEncoding {
         }
 
         /// Returns the encoded parameters.
-        public func text(of parameters: Parameters) -> String {
-            var pairs: [String] = []
-            for (key, value) in parameters.sorted(by: { $0.key < $1.key }) {
-                append(value, key: keys.text(key), to: &pairs)
-            }
-            return pairs.joined(separator: "&")
+        public func text(of parameters: Parameters) -> String { text(of: parameters) { keys.text($0) } }
+
+        private func text(of members: Parameters, key: (String) -> String) -> String {
+            joined(members.sorted { $0.key < $1.key }.map { name, value in text(of: value, key: key(name)) })
         }
 
-        private func append(_ value: JSONEncoding.Value, key: String, to pairs: inout [String]) {
+        private func text(of value: JSONEncoding.Value, key: String) -> String {
             switch value {
-            case .dictionary(let members):
-                for (name, member) in members.sorted(by: { $0.key < $1.key }) {
-                    append(member, key: key + keyPaths.text(keys.text(name)), to: &pairs)
-                }
-            case .array(let elements):
-                let segments = elements.enumerated().map { index, element in
-                    var own: [String] = []
-                    append(element, key: elementKey(key, index), to: &own)
-                    return own
-                }
-                let ordered = followsAlamofire ? segments.sorted { $0.lexicographicallyPrecedes($1) } : segments
-                for segment in ordered { pairs += segment }
-            case .string(let text): pairs.append("\(escaped(key))=\(escaped(text))")
-            case .int(let number): pairs.append("\(escaped(key))=\(number)")
-            case .double(let number): pairs.append("\(escaped(key))=\(escaped("\(number)"))")
-            case .bool(let flag): pairs.append("\(escaped(key))=\(bools == .numeric ? (flag ? "1" : "0") : "\(flag)")")
+            case .dictionary(let members): text(of: members) { key + keyPaths.text(keys.text($0)) }
+            case .array(let elements): joined(elements.enumerated().map { text(of: $1, key: elementKey(key, $0)) })
+            case .string(let text): "\(escaped(key))=\(escaped(text))"
+            case .int(let number): "\(escaped(key))=\(number)"
+            case .double(let number): "\(escaped(key))=\(escaped("\(number)"))"
+            case .bool(let flag): "\(escaped(key))=\(bools == .numeric ? (flag ? "1" : "0") : "\(flag)")"
             case .null:
                 switch nils {
-                case .dropKey: break
-                case .dropValue: pairs.append("\(escaped(key))=")
-                case .null: pairs.append("\(escaped(key))=null")
+                case .dropKey: ""
+                case .dropValue: "\(escaped(key))="
+                case .null: "\(escaped(key))=null"
                 }
             }
+        }
+
+        /// The texts of members or elements one after the other; those of nothing are empty.
+        private func joined(_ texts: [String]) -> String {
+            (followsAlamofire ? texts.sorted() : texts).filter { !$0.isEmpty }.joined(separator: "&")
         }
 
         private func elementKey(_ key: String, _ index: Int) -> String {

@@ -76,7 +76,7 @@ extension Storm {
         /// When the first part begins; nil where nothing happens.
         public var start: Duration? { parts.map(\.start).min() }
         /// When the last part ends; nil where nothing happens.
-        public var end: Duration? { parts.map { $0.start + $0.length }.max() }
+        public var end: Duration? { parts.map { $0.start.addingSaturated($0.length) }.max() }
 
         /// The same trigger, longer by a factor; a cold cache has as many more entries to fill.
         func scaled(by factor: Double) -> Trigger {

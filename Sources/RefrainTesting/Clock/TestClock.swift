@@ -156,10 +156,7 @@ extension TestClock: CancellableClock {
         defer { state.withLock { _ in sleeper.left.take() }?.resume() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let isSleeping = state.withLock { $0.add(sleeper, continuation) }
-                if !isSleeping { continuation.resume(throwing: CancellationError()) }
-                // Time may have passed the deadline before the task was added.
-                resumeTimeouts()
+                if let end = state.withLock({ $0.add(sleeper, continuation) }) { continuation.resume(with: end) }
             }
         } onCancel: {
             cancel(sleeper)
@@ -232,13 +229,18 @@ struct TestClockState {
         return deadline <= time
     }
 
-    /// Adds a task, and returns whether it sleeps: one that is cancelled does not.
-    mutating func add(_ sleeper: TestClockSleeper, _ continuation: CheckedContinuation<Void, any Error>) -> Bool {
-        guard !sleeper.isCancelled else { return false }
+    /// Adds a task; returns how its sleep ends if it ends at once: it was cancelled, or time has passed its deadline,
+    /// since it began.
+    mutating func add(
+        _ sleeper: TestClockSleeper,
+        _ continuation: CheckedContinuation<Void, any Error>
+    ) -> Result<Void, any Error>? {
+        guard !sleeper.isCancelled else { return .failure(CancellationError()) }
+        guard sleeper.due > time else { return .success(()) }
         sleeper.continuation = continuation
         let index = sleepers.firstIndex { $0.due > sleeper.due } ?? sleepers.endIndex
         sleepers.insert(sleeper, at: index)
-        return true
+        return nil
     }
 
     mutating func cancel(_ sleeper: TestClockSleeper) -> CheckedContinuation<Void, any Error>? {

@@ -94,4 +94,18 @@ struct SerializationNamesTests {
         #expect(try text(URLEncodedFormEncoder(keyEncoding: .uppercased)).contains("ONETWO=x"))
         #expect(try text(URLEncodedFormEncoder(keyEncoding: .lowercased)).contains("onetwo=x"))
     }
+
+    @Test("members and the elements of lists are in the order of their text, as Alamofire sends them")
+    func order() throws {
+        let members = ["page": ["b", "a"], "page2": ["c"], "page-3": [], "pageB": ["d"]]
+        let text: String = try URLEncodedFormEncoder(arrayEncoding: .noBrackets).encode(members)
+        #expect(text == "page2=c&page=a&page=b&pageB=d")
+        let tree = ["a": ["k": 1, "k2": 2], "a2": [:]]
+        let nested: String = try URLEncodedFormEncoder(keyPathEncoding: .dots).encode(tree)
+        #expect(nested == "a.k2=2&a.k=1")
+        let snake: String = try URLEncodedFormEncoder(keyEncoding: .convertToSnakeCase).encode(["aB": 1, "a_a": 2])
+        #expect(snake == "a_a=2&a_b=1")
+        let form = URLEncoding.Form(arrays: .noBrackets)
+        #expect(form.text(of: ["page2": 2, "page": [2, 1]]) == "page=2&page=1&page2=2", "by key")
+    }
 }

@@ -136,6 +136,22 @@ struct StreamNamesTests {
         #expect(seen.last?.completion?.error?.isExplicitlyCancelledError == true)
     }
 
+    @Test("whether an error ends a stream is known before it starts, and where it never does")
+    func knownBeforeTheStart() async throws {
+        let session = Session(loader: MockLoader(), interceptor: nil)
+        let call = try HTTPRequest(server.baseURL + "/text")
+        for ends in [true, false] {
+            let requests = [
+                session.streamRequest(call, automaticallyCancelOnStreamError: ends),
+                session.streamRequest(server.baseURL, automaticallyCancelOnStreamError: ends) { $0.method = .post },
+            ]
+            #expect(requests.allSatisfy { $0.automaticallyCancelOnStreamError == ends })
+            #expect(requests.map { $0.request?.method } == [.get, .post])
+            for request in requests { request.cancel() }
+            #expect(requests.allSatisfy { $0.automaticallyCancelOnStreamError == ends })
+        }
+    }
+
     @Test("a stream's events are a sequence, whose reader cancels the request when it stops early")
     func streamTask() async {
         var seen: [String] = []

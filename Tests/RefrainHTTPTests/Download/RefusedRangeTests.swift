@@ -83,6 +83,15 @@ struct RefusedRangeTests {
         #expect(result.errorCode == .badServerResponse && mock.requests.count == 2 && sink.bytes.isEmpty)
     }
 
+    @Test("R31: a 200 whose Content-Range has the largest position of all is a part like any other")
+    func largestPosition() async throws {
+        let fields: HTTPHeaders = ["Content-Length": "600", "Content-Range": "bytes 0-\(Int64.max)/*"]
+        mock.otherwise(part(0..<600, 200, fields))
+        let sink = BufferSink()
+        let result = try await load(Download(to: sink))
+        #expect(result.errorCode == .badServerResponse && mock.requests.count == 2 && sink.bytes.isEmpty)
+    }
+
     @Test("A range that the caller asked for may come with 200")
     func ownRange() async throws {
         let fields: HTTPHeaders = ["Content-Length": "600", "Content-Range": "bytes 0-599/1000"]

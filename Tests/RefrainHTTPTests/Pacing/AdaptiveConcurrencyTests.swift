@@ -86,4 +86,14 @@ struct AdaptiveConcurrencyTests {
         _ = server.run(700, random: random)
         #expect(server.limit == 32 && server.concurrency.isFull)
     }
+
+    @Test("R31: any maximum is taken")
+    func anyMaximum() {
+        for maximum in [1, Int.max - 1, .max] {
+            var concurrency = AdaptiveConcurrency(maximum: maximum)
+            #expect(concurrency.note(.success, underWay: 1) == nil && concurrency.isFull)
+            for _ in 0..<100 { _ = concurrency.note(.refusal, underWay: 1) }
+            #expect(concurrency.isFull == (maximum == 1))
+        }
+    }
 }

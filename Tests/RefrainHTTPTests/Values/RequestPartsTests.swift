@@ -32,12 +32,44 @@ struct RequestPartsTests {
         #expect(plain.url.absoluteString == "http://127.0.0.1/" && plain.method == .post)
     }
 
-    @Test("what is no host leaves a request that is not sent")
-    func invalidHost() async {
+    @Test("a path with two slashes at its beginning is kept, whether the host is set before or after it")
+    func twoSlashes() async {
         var request = HTTPRequest()
-        request.host = "no host"
-        request.path = "/a"
-        #expect(throws: HTTPError.self) { try request.validated() }
+        request.path = "//a/b"
+        let mock = MockLoader().then(.status(200))
+        _ = await (ApplyEnvironment(ServerEnvironment(host: "h.example")) --> mock).load(request)
+        #expect(mock.requests.map { $0.url.host() } == ["h.example"])
+        #expect(mock.requests.map { $0.url.standardized.path() } == ["//a/b"])
+        request.host = "h.example"
+        #expect(request.url.absoluteString == "https://h.example//a/b" && request.path == "//a/b")
+        request.host = nil
+        request.host = "i.example"
+        #expect(request.url.absoluteString == "https://i.example//a/b")
+    }
+
+    @Test("what is no host leaves a request that is not sent, not even to another host")
+    func invalidHost() async {
+        let mock = MockLoader().otherwise(.status(200))
+        for host in ["no host", "h.example:8080", "user@h.example", "h.example/x", ""] {
+            var request = HTTPRequest()
+            request.path = "/a"
+            request.host = host
+            request.queryItems = []
+            #expect(throws: HTTPError.self) { try request.validated() }
+            _ = await (ApplyEnvironment(ServerEnvironment(host: "h.example")) --> mock).load(request)
+            #expect(throws: HTTPError.self, "\(host)") { try mock.requests.last?.validated() }
+        }
+    }
+
+    @Test("the host of a request can be set on another one", arguments: ["h.example", "::1", "10.0.0.1"])
+    func sameHost(_ host: String) throws {
+        var request = HTTPRequest()
+        request.host = host
+        #expect(request.host == host)
+        var other = HTTPRequest()
+        other.host = request.host
+        #expect(other.url == request.url)
+        _ = try other.validated()
     }
 
     @Test("bodies under the names of types, of which one that cannot be encoded fails when it is sent")

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import RefrainHTTP
-import RefrainTesting
 import Testing
+
+@testable import RefrainTesting
 
 @Suite("TestClock")
 struct TestClockTests {
@@ -253,6 +254,19 @@ struct TestClockTests {
         await clock.advanceToNextSleeper()
         try await timeout.value
         #expect(clock.now.offset == .seconds(3))
+    }
+
+    @Test("a sleep whose deadline passes while it begins ends at once")
+    func passedWhileItBegins() async throws {
+        var state = TestClockState()
+        let sleeper = TestClockSleeper(due: TestClock.Instant(offset: .seconds(1)))
+        let isOver = state.begin(sleeper.due, movesTime: false)
+        let due = state.removeNext(upTo: TestClock.Instant(offset: .seconds(2)))
+        #expect(!isOver && due == nil)
+        try await withCheckedThrowingContinuation { continuation in
+            continuation.resume(with: state.add(sleeper, continuation) ?? .failure(CancellationError()))
+        }
+        #expect(state.sleepers.isEmpty)
     }
 }
 

@@ -36,7 +36,7 @@ struct SegmentTable {
         let count = Int64(connections) * 4
         let length = max(minimumLength, (total - first + count - 1) / count)
         return [0..<first]
-            + stride(from: first, to: total, by: Int64.Stride(length)).map { $0..<min($0 + length, total) }
+            + stride(from: first, to: total, by: Int64.Stride(length)).map { $0..<($0 + min(length, total - $0)) }
     }
 
     /// Makes the file of positions, all of them at their beginning.

@@ -173,7 +173,8 @@ struct SegmentTests {
 
     @Test("segments lie side by side, from the first byte to the last")
     func bounds() {
-        let cases = [(1, 1, 4), (1 << 20, 1 << 20, 4), (50_000_000, 1 << 20, 8), (3 << 20, 1 << 20, 64)]
+        var cases = [(1, 1, 4), (1 << 20, 1 << 20, 4), (50_000_000, 1 << 20, 8), (3 << 20, 1 << 20, 64)]
+        cases += (0..<3).map { (Int.max - $0, 1 << 20, 4) }
         for (total, first, connections) in cases {
             let bounds = SegmentTable.bounds(total: Int64(total), first: Int64(first), connections: connections)
             #expect(bounds.first?.lowerBound == 0 && bounds.last?.upperBound == Int64(total))
