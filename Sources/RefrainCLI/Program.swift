@@ -11,7 +11,7 @@ enum Program {
                 Output.error.show(HelpText.overview)
                 return .usage
             }
-            if ["--help", "-h"].contains(first) { return try show(HelpText.overview) }
+            if ["--help", "-h"].contains(first) { return await run(["help"] + words.dropFirst()) }
             if ["--version", "-V"].contains(first) {
                 return try show("refrain \(Version.full)\n\(CurlLoader.libraryVersion)\n")
             }

@@ -101,6 +101,9 @@ final class Fetcher: Sendable {
     /// The sends of requests that are under way, which are not in the state yet; each is returned once.
     func takeSends() -> [SendCounter.Sends] { sends?.take() ?? [] }
 
+    /// The requests that wait for their next attempts, whose rows must say so at once; each is returned once.
+    func takeRests() -> [SendCounter.Sends] { sends?.takeRests() ?? [] }
+
     /// Sends one request, and delivers the content of a successful response.
     private func fetch(
         _ job: FetchJob,
@@ -149,7 +152,7 @@ final class Fetcher: Sendable {
                 throw error
             }
             made.sendCount = counted
-            watch(&made, ticket)
+            watch(&made, ticket, counted)
             let loaded = await loader.load(made).begun(waited)
             pacer.returnPermit(of: made)
             if let ticket { places?.end(ticket, loaded) }
@@ -243,14 +246,16 @@ final class Fetcher: Sendable {
     /// Whether responses are kept in memory, since their condition or their cost is read before they are written.
     private var readsResponses: Bool { settings.options.policy.condition != nil || settings.options.pace.readsBodies }
 
-    /// Lets a request give its place up while it waits for its next attempt.
-    private func watch(_ request: inout HTTPRequest, _ ticket: Places.Ticket?) {
-        guard let ticket else { return }
+    /// Lets a request give its place up while it waits for its next attempt, and be counted as one that waits.
+    private func watch(_ request: inout HTTPRequest, _ ticket: Places.Ticket?, _ count: SendCounter.Count?) {
+        guard ticket != nil || count != nil else { return }
         request.ticket = ticket
         let shown = request.attemptObserver
         request.attemptObserver = { record in
             shown?(record)
-            if record.decision == .retry { ticket.rest() }
+            guard record.decision == .retry else { return }
+            count?.rest()
+            ticket?.rest()
         }
     }
 

@@ -132,7 +132,11 @@ struct GetCommand {
                         }
                     case .noted(let rows):
                         await change(&plan, coordinator) { plan throws(DatabaseError) in try await plan.note(rows) }
-                    case .ended, .rested:
+                    case .rested:
+                        await change(&plan, coordinator) { plan throws(DatabaseError) in
+                            try await plan.add(fetcher.takeRests())
+                        }
+                    case .ended:
                         break
                     case .read(let item):
                         isReading = false

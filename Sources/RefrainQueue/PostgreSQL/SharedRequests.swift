@@ -50,7 +50,7 @@ package final class SharedRequests {
         /// How long ago it may first have been sent; nil: it was not.
         package var age: Duration?
         package var attempts: Int
-        /// How often it was claimed since its last result.
+        /// How many runs have ended, one after the other, while they had it under way.
         package var claims: Int
         package var status: Int?
         package var error: String?
@@ -204,8 +204,6 @@ package final class SharedRequests {
     }
 
     /// Takes requests that are as they were read; false for each that has changed since, or that another run has.
-    ///
-    /// What this run has already, since the answer to an earlier claim was lost, is counted once.
     package func claim(_ rows: [Row]) throws(QueueError) -> [Bool] {
         guard !rows.isEmpty else { return [] }
         // The lease is one for the run, so that it must last for what is claimed now.
@@ -213,14 +211,13 @@ package final class SharedRequests {
         let array = PostgresConnection.array
         let taken = try connection.query(
             """
-            WITH c AS MATERIALIZED (SELECT r.id, r.token = $5::bigint AND r.due IS NOT NULL AS is_own \
-            FROM refrain_request r JOIN unnest($1::bigint[], $2::int[], $3::bigint[]) AS u (id, state, changed) \
+            WITH c AS MATERIALIZED (SELECT r.id FROM refrain_request r \
+            JOIN unnest($1::bigint[], $2::int[], $3::bigint[]) AS u (id, state, changed) \
             ON r.id = u.id WHERE (r.token = $5::bigint AND r.due IS NOT NULL) OR (r.state = u.state \
             AND r.changed = u.changed AND (r.due IS NULL OR r.due <= \(PostgresStore.now))) \
             ORDER BY r.id FOR UPDATE OF r SKIP LOCKED) \
             UPDATE refrain_request t SET state = 1, due = \(PostgresStore.clock) + $4::bigint, token = $5::bigint, \
-            owner = $6, claims = t.claims + CASE WHEN c.is_own THEN 0 ELSE 1 END, \
-            changed = greatest(\(PostgresStore.clock), t.changed + 1) \
+            owner = $6, changed = greatest(\(PostgresStore.clock), t.changed + 1) \
             FROM c WHERE t.id = c.id RETURNING t.id
             """,
             [
@@ -241,16 +238,21 @@ package final class SharedRequests {
     /// - Returns: false where another run has taken it.
     package func begin(_ id: Int64, age: Duration, key: String?) throws(QueueError) -> Bool {
         let sql = """
-            UPDATE refrain_request SET begun = \(PostgresStore.clock) - $3::bigint, key = $4, attempts = attempts + 1 \
-            WHERE id = $1::bigint AND token = $2::bigint AND due IS NOT NULL RETURNING id
+            UPDATE refrain_request SET begun = \(PostgresStore.clock) - $3::bigint, key = $4, attempts = attempts + 1, \
+            claims = claims + 1 WHERE id = $1::bigint AND token = $2::bigint AND due IS NOT NULL RETURNING id
             """
         return try !connection.query(sql, ["\(id)", "\(token)", "\(age.inMilliseconds)", key]).isEmpty
     }
 
-    /// Adds sends of claimed requests to the attempts of their rows; false for each that another run has taken.
-    package func count(_ sends: [(id: Int64, count: Int)]) throws(QueueError) -> [Bool] {
-        let counts: [String?] = sends.map { "\($0.count)" }
-        let owned = try write(sends.map(\.id), "attempts = t.attempts + u.n", "$3::int[]) AS u (id, n)", [counts])
+    /// Adds sends of claimed requests to the attempts of their rows, and notes whether they are under way; false for
+    /// each that another run has taken.
+    package func count(_ sends: [(id: Int64, count: Int, claims: Int)]) throws(QueueError) -> [Bool] {
+        let owned = try write(
+            sends.map(\.id),
+            "attempts = t.attempts + u.n, claims = greatest(0, t.claims + u.c)",
+            "$3::int[], $4::int[]) AS u (id, n, c)",
+            [sends.map { "\($0.count)" }, sends.map { "\($0.claims)" }]
+        )
         return sends.map { owned.contains($0.id) }
     }
 
@@ -312,7 +314,7 @@ package final class SharedRequests {
     /// Gives back what this run has claimed and not sent; what it may have sent is another one's when the lease ends.
     package func release() throws(QueueError) {
         let sql = """
-            UPDATE refrain_request SET state = 0, due = NULL, token = NULL, owner = NULL, claims = claims - 1, \
+            UPDATE refrain_request SET state = 0, due = NULL, token = NULL, owner = NULL, \
             changed = greatest(\(PostgresStore.clock), changed + 1) \
             WHERE token = $1::bigint AND due IS NOT NULL AND begun IS NULL
             """

@@ -115,6 +115,7 @@ struct ProcessTests {
         #expect(Version.full.hasPrefix(Version.current))
         #expect(try await Executable.run(["help", "get"]).text == HelpText.text(for: .get))
         #expect(try await Executable.run(["get", "--help"]).text == HelpText.text(for: .get))
+        #expect(try await Executable.run(["--help", "get"]).text == HelpText.text(for: .get))
         #expect(try await Executable.run(["--help"]).text == HelpText.overview)
         #expect(try await Executable.run(["help"]).text == HelpText.overview)
         #expect(try await Executable.run(["help", "--man"]).text == ManualPage.text)

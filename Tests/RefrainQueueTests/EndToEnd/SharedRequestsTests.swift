@@ -58,7 +58,7 @@ struct SharedRequestsTests {
         #expect(try a.claim(rows) == [true, true, true])
         #expect(try b.claim(same) == [false, false, false])
         let held = try b.register(Self.new(3))
-        #expect(held.allSatisfy { $0.owner?.hasSuffix("/\(getpid())") == true && $0.claims == 1 })
+        #expect(held.allSatisfy { $0.owner?.hasSuffix("/\(getpid())") == true && $0.claims == 0 })
         #expect(try b.claim(held) == [false, false, false])
         #expect(try b.begin(rows[0].id, age: .zero, key: "other") == false)
         #expect(try a.begin(rows[0].id, age: .zero, key: "k0") && a.claims.mayStillSend(rows[0].id))
@@ -74,7 +74,7 @@ struct SharedRequestsTests {
         // A late renewal does not bring back what another run has.
         try a.renew()
         #expect(!a.claims.mayStillSend(rows[0].id) && b.claims.mayStillSend(rows[0].id))
-        #expect(try a.count([(rows[0].id, 1)]) == [false])
+        #expect(try a.count([(rows[0].id, 1, 1)]) == [false])
         #expect(try a.finish([Self.result(rows[0], .failed)]) == [false])
         #expect(try a.begin(rows[1].id, age: .zero, key: nil) == false)
         try a.release()
@@ -120,13 +120,34 @@ struct SharedRequestsTests {
         #expect(again.outcome == .ready && again.key == nil)
     }
 
+    @Test("R37: of a run that ended, what it had under way is counted, and not what waited or was only claimed")
+    func deaths() async throws {
+        let server = try PostgresServer()
+        let arguments = try Arguments(["--lease", "1s"], options: CommandSpec.named(.get).options)
+        let location = try #require(try SharedStateLocation(server.url, arguments))
+        let wanted = ["sent", "waits", "claimed"].map {
+            TransferState.Entry(identity: $0, url: "https://example.com/\($0)", method: "GET")
+        }
+        // Each run is left without a word, as by SIGKILL, and the next one comes after its lease.
+        for deaths in 0..<3 {
+            if deaths > 0 { poll(nil, 0, 1200) }
+            let state = try SharedState(location)
+            let entries = try await state.register(wanted, isDurable: true) { _ in false }.compactMap { $0 }
+            #expect(entries.map(\.claims) == [deaths, 0, 0])
+            #expect(entries.allSatisfy { state.followsKill($0) == (deaths > 0) })
+            #expect(try await state.claim(entries) == [true, true, true])
+            try await state.add(entries[..<2].map { SendCounter.Sends(entry: $0, count: 1, claims: 1) })
+            try await state.add([SendCounter.Sends(entry: entries[1], count: 0, claims: -1)])
+        }
+    }
+
     @Test("R37: a claim or a result whose answer was lost is made again, and is not taken for another run's")
     func lostAnswers() throws {
         let server = try PostgresServer()
         let (a, b) = (try Self.run(server), try Self.run(server))
         let rows = try a.register(Self.new(2))
         for _ in 0..<2 { #expect(try a.claim(rows) == [true, true]) }
-        #expect(try a.register(Self.new(2)).allSatisfy { $0.owner == nil && $0.claims == 1 })
+        #expect(try a.register(Self.new(2)).allSatisfy { $0.owner == nil && $0.claims == 0 })
         #expect(try b.claim(rows) == [false, false])
         #expect(try a.finish([Self.result(rows[0])]) == [true])
         #expect(try a.finish([Self.result(rows[0])]) == [false])

@@ -223,6 +223,11 @@ struct RunPlan: Sendable {
     /// Writes the rows that wait, and the sends of requests that are under way.
     mutating func write(_ sends: [SendCounter.Sends]) async throws(DatabaseError) {
         try await writeEnded()
+        try await add(sends)
+    }
+
+    /// Writes sends of requests that are under way.
+    func add(_ sends: [SendCounter.Sends]) async throws(DatabaseError) {
         if !sends.isEmpty { try await state?.add(sends) }
     }
 

@@ -8,8 +8,8 @@ internal import RefrainQueue
 protocol RunState: Sendable {
     typealias Entry = TransferState.Entry
 
-    /// Whether the run before this one was killed.
-    var followsKill: Bool { get }
+    /// Whether a run that may have sent a request was killed.
+    func followsKill(_ entry: Entry) -> Bool
     /// Writes the rows that are missing, and returns those that were there before.
     ///
     /// - Parameters:

@@ -13,15 +13,24 @@ final class SendCounter: HTTPMiddleware {
     struct Sends: Sendable {
         let entry: TransferState.Entry
         let count: Int
-        /// Whether the state has none of this run's sends before these.
-        let areFirst: Bool
+        /// What is added to the runs of which the state says that they had it under way: 1, 0 or -1.
+        let claims: Int
     }
 
     /// The sends of a request.
     final class Count: Sendable {
         fileprivate let entry: TransferState.Entry
         fileprivate let writesAtOnce: Bool
-        private let counts = Locked((sent: 0, written: 0))
+        private let counts = Locked(Counts())
+
+        private struct Counts {
+            var sent = 0
+            var written = 0
+            /// Whether it is under way, and not waiting for its next attempt.
+            var isUnderWay = false
+            /// Whether the state says so.
+            var isClaimed = false
+        }
 
         fileprivate init(_ entry: TransferState.Entry, writesAtOnce: Bool) {
             self.entry = entry
@@ -29,19 +38,34 @@ final class SendCounter: HTTPMiddleware {
         }
 
         /// Notes that the state has counted the first send, which is yet to come.
-        func noteFirst() { counts.withLock { $0.written = 1 } }
+        func noteFirst() { counts.withLock { ($0.written, $0.isUnderWay, $0.isClaimed) = (1, true, true) } }
 
-        fileprivate func send() { counts.withLock { $0.sent += 1 } }
+        /// Notes that an attempt has ended and another one follows: that attempt has not ended the process.
+        func rest() { counts.withLock { $0.isUnderWay = false } }
+
+        fileprivate func send() {
+            counts.withLock { counts in
+                counts.sent += 1
+                counts.isUnderWay = true
+            }
+        }
+
+        /// Whether the state says that it is under way, and it waits for its next attempt.
+        fileprivate var hasRested: Bool { counts.withLock { $0.isClaimed && !$0.isUnderWay } }
 
         fileprivate var written: Int { counts.withLock { $0.written } }
 
-        /// Takes the sends to be written; nil: there are none.
+        /// Takes what is to be written; nil: there is nothing.
         fileprivate func take() -> Sends? {
-            let (count, written) = counts.withLock { counts in
-                defer { counts.written = max(counts.sent, counts.written) }
-                return (counts.sent - counts.written, counts.written)
+            let (count, claims) = counts.withLock { counts in
+                defer {
+                    counts.written = max(counts.sent, counts.written)
+                    counts.isClaimed = counts.isUnderWay
+                }
+                let change = (counts.isUnderWay ? 1 : 0) - (counts.isClaimed ? 1 : 0)
+                return (max(0, counts.sent - counts.written), change)
             }
-            return count > 0 ? Sends(entry: entry, count: count, areFirst: written == 0) : nil
+            return count > 0 || claims != 0 ? Sends(entry: entry, count: count, claims: claims) : nil
         }
     }
 
@@ -52,7 +76,7 @@ final class SendCounter: HTTPMiddleware {
 
     /// Begins to count for a request.
     func begin(_ entry: TransferState.Entry, writesAtOnce: Bool) -> Count {
-        let count = Count(entry, writesAtOnce: writesAtOnce || state.followsKill)
+        let count = Count(entry, writesAtOnce: writesAtOnce || state.followsKill(entry))
         running.withLock { $0[ObjectIdentifier(count)] = count }
         return count
     }
@@ -65,6 +89,11 @@ final class SendCounter: HTTPMiddleware {
 
     /// Takes the sends of all requests under way that are not in the state.
     func take() -> [Sends] { running.withLock { $0.values.compactMap { $0.take() } } }
+
+    /// Takes what became of the attempts before the waits of requests whose sends are written at once, too.
+    func takeRests() -> [Sends] {
+        running.withLock { $0.values.filter { $0.writesAtOnce && $0.hasRested } }.compactMap { $0.take() }
+    }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         guard let count = request.sendCount else { return await next.load(request) }

@@ -187,7 +187,8 @@ final class SharedState: RunState {
         entry.ended = row.outcome == .ready || row.outcome == .claimed ? nil : Double(row.changed) / 1000
         if detail?["forgotten"] != nil { entry.settled = entry.ended }
         entry.owner = row.owner
-        entry.claims = row.outcome == .claimed && row.owner == nil ? row.claims : 0
+        entry.isLeftBehind = row.outcome == .claimed && row.owner == nil
+        entry.claims = entry.isLeftBehind ? row.claims : 0
         entry.isElsewhere =
             switch row.outcome {
             case .done: place == nil || detail?["place"]?.text != place
@@ -203,8 +204,7 @@ final class SharedState: RunState {
         }
     }
 
-    // The claims of a run that was killed are counted with each claim.
-    var followsKill: Bool { false }
+    func followsKill(_ entry: Entry) -> Bool { entry.isLeftBehind }
 
     func maySend(_ entry: Entry) -> Bool {
         outage.withLock { $0 == nil } && entry.row.map(claims.mayStillSend) ?? false
@@ -265,7 +265,9 @@ final class SharedState: RunState {
 
     func add(_ sends: [SendCounter.Sends]) async throws(DatabaseError) {
         let areOwned = try await call { box, _ throws(QueueError) in
-            try box.requests.count(sends.compactMap { sends in sends.entry.row.map { ($0, sends.count) } })
+            try box.requests.count(
+                sends.compactMap { sends in sends.entry.row.map { ($0, sends.count, sends.claims) } }
+            )
         }
         // The send of an order is counted alone, just before it.
         if areOwned == [false] { throw Self.taken }

@@ -52,6 +52,8 @@ final class TransferState: Sendable {
         var claims = 0
         /// Its row in a shared state.
         var row: Int64?
+        /// Whether a run that had it has ended before it wrote a result; only in a shared state.
+        var isLeftBehind = false
         /// The other run that has it, as `HOST/PID`; only in a shared state.
         var owner: String?
         /// Whether another run has done it, or has tried it since this run began; only in a shared state.
@@ -73,7 +75,8 @@ final class TransferState: Sendable {
     let list: String?
     /// Whether the file did not exist before.
     private let isNew: Bool
-    let followsKill: Bool
+    /// Whether the run before this one was killed.
+    private let followsKill: Bool
     /// Whether names that differ only in case are the same: they are in the file system of the output, or that is
     /// unknown.
     private let foldsNames: Bool
@@ -144,7 +147,7 @@ final class TransferState: Sendable {
                 complete: try database.prepare(Self.completeText),
                 removePart: try database.prepare("DELETE FROM planned WHERE part = ?"),
                 count: try database.prepare(
-                    "UPDATE requests SET attempts = attempts + ?, claims = claims + ? WHERE identity = ?"
+                    "UPDATE requests SET attempts = attempts + ?, claims = max(0, claims + ?) WHERE identity = ?"
                 ),
                 countOfPart: try database.prepare(Self.countOfPartText),
                 planned: isEmpty ? PlannedRequests() : nil,
@@ -333,7 +336,7 @@ final class TransferState: Sendable {
     private static let countOfPartText =
         "INSERT INTO requests (identity, url, method, name, folded, list, outcome, bytes, attempts, claims) "
         + "VALUES (?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?) ON CONFLICT (identity) DO UPDATE SET "
-        + "attempts = attempts + excluded.attempts, claims = claims + excluded.claims"
+        + "attempts = attempts + excluded.attempts, claims = max(0, claims + excluded.claims)"
     /// The requests of a list that have not succeeded; a key may have been sent, so it is kept.
     private static let unfinishedOfList = "list = ? AND outcome <> 'done' AND key IS NULL AND begun IS NULL"
 
@@ -557,6 +560,8 @@ final class TransferState: Sendable {
         if let failure { throw failure }
     }
 
+    func followsKill(_ entry: Entry) -> Bool { followsKill }
+
     /// Adds sends of requests that are under way to the attempts of their rows.
     func add(_ sends: [SendCounter.Sends]) throws(DatabaseError) {
         let failure: DatabaseError? = database.withLock { box in
@@ -564,7 +569,7 @@ final class TransferState: Sendable {
                 if sends.count > 1 { try box.database.run("BEGIN IMMEDIATE") }
                 for sends in sends {
                     let entry = sends.entry
-                    let counts: [Database.Value] = [.integer(Int64(sends.count)), .integer(sends.areFirst ? 1 : 0)]
+                    let counts: [Database.Value] = [.integer(Int64(sends.count)), .integer(Int64(sends.claims))]
                     guard entry.part != nil else {
                         try box.count.run(counts + [.text(entry.identity)])
                         continue

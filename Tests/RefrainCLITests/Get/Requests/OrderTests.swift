@@ -27,8 +27,8 @@ struct OrderTests {
         server.on("/orders") { request in
             let number = shop.withLock { shop in
                 shop.requests += 1
-                // Shorter than five runs until they are killed, after which a request would be abandoned.
-                if shop.requests == 100 { shop.downUntil = .now + .milliseconds(300) }
+                // Longer than five runs: what waits for its next attempt when one is killed has not ended that one.
+                if shop.requests == 100 { shop.downUntil = .now + .seconds(1) }
                 return shop.requests
             }
             if shop.withLock({ $0.downUntil > .now }) { return [.respond(.init(503))] }

@@ -89,6 +89,28 @@ struct SendCounterTests {
         remove()
     }
 
+    @Test("R37: what waits for its next attempt when a run is killed is not what ended the run")
+    func rests() async throws {
+        func claims() throws -> Int? { try TransferState.read(file.path).entries.first?.claims }
+        let recorder = Recorder(file.path)
+        let count = counter.begin(entry, writesAtOnce: true)
+        _ = await counter.load(try request(count), next: recorder)
+        #expect(try claims() == 1 && counter.takeRests().isEmpty)
+        count.rest()
+        try state.add(counter.takeRests())
+        #expect(try claims() == 0 && counter.takeRests().isEmpty)
+        _ = await counter.load(try request(count), next: recorder)
+        #expect(try claims() == 1)
+        _ = counter.end(count)
+        // Of others it is written with the rows, and not where nothing said that they were under way.
+        let other = counter.begin(entry, writesAtOnce: false)
+        _ = await counter.load(try request(other), next: recorder)
+        other.rest()
+        #expect(counter.takeRests().isEmpty)
+        #expect(counter.take().map(\.claims) == [0])
+        remove()
+    }
+
     @Test("R5: a request that must not be done twice is not sent where its send cannot be written")
     func unwritable() async throws {
         let recorder = Recorder(file.path)
