@@ -17,7 +17,9 @@ internal import Foundation
 /// var configuration = HTTPClient.Configuration()
 /// configuration.redirectConfiguration = .disallow
 /// let client = HTTPClient(configuration: configuration)
-/// let loader = Redirect() --> Retry(.recommended) --> AsyncHTTPClientLoader(client)
+/// let loader = Redirect()
+///     --> Retry(.recommended)
+///     --> AsyncHTTPClientLoader(client)
 /// ```
 ///
 /// The client stays the caller's, who shuts it down. It must not follow redirects, which `Redirect` does by the rules;

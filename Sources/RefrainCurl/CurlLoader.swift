@@ -5,7 +5,9 @@ public import RefrainHTTP
 ///
 /// ```swift
 /// let loader = CurlLoader()
-/// let response = try await loader.response(for: HTTPRequest("https://example.com/"))
+/// let response = try await loader.response(
+///     for: HTTPRequest("https://example.com/")
+/// )
 /// ```
 ///
 /// One thread drives all transfers of a loader. Use one loader for many requests, so that they share its connections.

@@ -104,7 +104,9 @@ extension HTTPLoader {
     /// Sends a GET request and returns the response, of any status.
     ///
     /// ```swift
-    /// let response = try await loader.get("https://api.example.com/users/1")
+    /// let response = try await loader.get(
+    ///     "https://api.example.com/users/1"
+    /// )
     /// ```
     ///
     /// - Throws: ``HTTPError`` if the text is not a URL or there is no response.

@@ -6,8 +6,13 @@
 /// Logs each retry and the end of each call, with the reason, to a `Logger` of swift-log.
 ///
 /// ```swift
-/// let loader = LogCalls(to: Logger(label: "shop.api")) --> Retry(.recommended) --> PlatformLoader()
-/// let session = Session(loader: PlatformLoader(), eventMonitors: [LogCalls(to: logger)])
+/// let loader = LogCalls(to: Logger(label: "shop.api"))
+///     --> Retry(.recommended)
+///     --> PlatformLoader()
+/// let session = Session(
+///     loader: PlatformLoader(),
+///     eventMonitors: [LogCalls(to: logger)]
+/// )
 /// ```
 ///
 /// The metadata has the names of OpenTelemetry's conventions for HTTP (`http.request.method`, `url.full`,
@@ -143,7 +148,11 @@ extension Logger.Metadata {
 /// Returns a hook for `withRetry` that logs each retry, with the attempt, the delay and the error's type.
 ///
 /// ```swift
-/// let settings = try await withRetry(onRetry: logRetries(of: "load settings", to: logger)) { try await load() }
+/// let settings = try await withRetry(
+///     onRetry: logRetries(of: "load settings", to: logger)
+/// ) {
+///     try await load()
+/// }
 /// ```
 ///
 /// - Parameters:

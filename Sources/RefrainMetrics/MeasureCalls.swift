@@ -6,8 +6,12 @@
 /// Counts calls, attempts and retries, and measures attempts, with swift-metrics.
 ///
 /// ```swift
-/// let loader = MeasureCalls() --> Retry(.recommended) --> PlatformLoader()
-/// let session = Session(loader: PlatformLoader(), eventMonitors: [MeasureCalls()])
+/// let loader = MeasureCalls()
+///     --> Retry(.recommended)
+///     --> PlatformLoader()
+/// let session = Session(
+///     loader: PlatformLoader(), eventMonitors: [MeasureCalls()]
+/// )
 /// ```
 ///
 /// The names and dimensions are those of `MetricsMonitor.Snapshot.prometheusText`:
@@ -104,7 +108,11 @@ private final class Hosts: Sendable {
 /// Returns a hook for `withRetry` that counts each retry by operation and error type.
 ///
 /// ```swift
-/// let settings = try await withRetry(onRetry: countRetries(of: "load settings")) { try await load() }
+/// let settings = try await withRetry(
+///     onRetry: countRetries(of: "load settings")
+/// ) {
+///     try await load()
+/// }
 /// ```
 ///
 /// The counter is `refrain_operation_retries_total`. It is not the one of ``MeasureCalls``, because a metric must have

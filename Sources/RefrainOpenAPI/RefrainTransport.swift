@@ -17,7 +17,10 @@ public typealias HTTPBody = OpenAPIRuntime.HTTPBody
 /// The transport of a generated OpenAPI client: sends its requests through a session or a chain.
 ///
 /// ```swift
-/// let client = Client(serverURL: try Servers.Server1.url(), transport: RefrainTransport())
+/// let client = Client(
+///     serverURL: try Servers.Server1.url(),
+///     transport: RefrainTransport()
+/// )
 /// ```
 ///
 /// Every rule of the session or chain applies: attempts, timeouts, the budget, authentication. A body that can be

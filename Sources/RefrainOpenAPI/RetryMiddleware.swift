@@ -9,7 +9,11 @@ public import Foundation
 /// Retries the requests of a generated OpenAPI client over any transport, by the rules of Refrain.
 ///
 /// ```swift
-/// let client = Client(serverURL: url, transport: AsyncHTTPClientTransport(), middlewares: [RetryMiddleware()])
+/// let client = Client(
+///     serverURL: url,
+///     transport: AsyncHTTPClientTransport(),
+///     middlewares: [RetryMiddleware()]
+/// )
 /// ```
 ///
 /// It runs the rest of the client's middlewares and the transport once for each attempt, behind a ``Retry`` stage:

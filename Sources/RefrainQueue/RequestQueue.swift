@@ -13,7 +13,11 @@ internal import Foundation
 ///
 /// ```swift
 /// let queue = try await RequestQueue(.sqlite("outbox.sqlite"))
-/// var order = try HTTPRequest("https://api.example.com/orders", method: .post, body: .json(person))
+/// var order = try HTTPRequest(
+///     "https://api.example.com/orders",
+///     method: .post,
+///     body: .json(person)
+/// )
 /// order.idempotencyKey = .generated
 /// try await queue.enqueue(order, lane: "customer-7")
 ///

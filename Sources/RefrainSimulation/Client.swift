@@ -32,12 +32,18 @@ extension Storm {
         ///
         /// ```swift
         /// let limits = Pacer.Limits.perMinute(requests: 500)
-        /// let storm = try Storm(clients: 50, load: .perSecond(10), server: .modelAPI(limits))
+        /// let storm = try Storm(
+        ///     clients: 50, load: .perSecond(10), server: .modelAPI(limits)
+        /// )
         /// let report = try await storm.run { client in
         ///     let retry = Retry(
-        ///         .modelAPI(.openAI), budgets: client.budgets, clocks: client.clocks, random: client.random
+        ///         .modelAPI(.openAI),
+        ///         budgets: client.budgets,
+        ///         clocks: client.clocks,
+        ///         random: client.random
         ///     )
-        ///     return .chain(retry --> client.pacer(limits, profile: .openAI) --> client.server)
+        ///     let pacer = client.pacer(limits, profile: .openAI)
+        ///     return .chain(retry --> pacer --> client.server)
         /// }
         /// ```
         ///

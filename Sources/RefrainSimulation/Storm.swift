@@ -22,7 +22,12 @@ public import Foundation
 /// )
 /// let report = try await storm.run { client in
 ///     .chain(
-///         Retry(.recommended, budgets: client.budgets, clocks: client.clocks, random: client.random)
+///         Retry(
+///             .recommended,
+///             budgets: client.budgets,
+///             clocks: client.clocks,
+///             random: client.random
+///         )
 ///             --> client.server
 ///     )
 /// }

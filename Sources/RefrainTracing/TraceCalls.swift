@@ -6,7 +6,10 @@
 /// Opens a span for each call, the parent of the spans of its attempts.
 ///
 /// ```swift
-/// let loader = TraceCalls() --> Retry(.recommended) --> TraceAttempts() --> PlatformLoader()
+/// let loader = TraceCalls()
+///     --> Retry(.recommended)
+///     --> TraceAttempts()
+///     --> PlatformLoader()
 /// ```
 ///
 /// The span covers all attempts and the delays between them, and has an event for each retry with its reason and delay.
@@ -86,7 +89,10 @@ private struct HeaderInjector: Injector {
 /// Runs an operation as `withRetry` does, with a span for the call and one for each attempt.
 ///
 /// ```swift
-/// let settings = try await withTracedRetry("load settings", .exponential(from: .milliseconds(100), maxAttempts: 4)) {
+/// let settings = try await withTracedRetry(
+///     "load settings",
+///     .exponential(from: .milliseconds(100), maxAttempts: 4)
+/// ) {
 ///     attempt in try await load()
 /// }
 /// ```

@@ -7,8 +7,12 @@ public import Valkey
 /// A limit that processes of any number of machines keep together in Valkey or Redis (rule R38).
 ///
 /// ```swift
-/// let client = ValkeyClient(.hostname("cache.example"), logger: logger)
-/// let pacer = Pacer(.perMinute(requests: 500), quota: ValkeyQuota(client))
+/// let client = ValkeyClient(
+///     .hostname("cache.example"), logger: logger
+/// )
+/// let pacer = Pacer(
+///     .perMinute(requests: 500), quota: ValkeyQuota(client)
+/// )
 /// ```
 ///
 /// It is one script for each booking, by the server's clock, on one hash for each limit that expires ten seconds after

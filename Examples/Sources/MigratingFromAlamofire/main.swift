@@ -384,7 +384,10 @@ struct Token: AuthenticationCredential {
 struct TokenAuthenticator: Authenticator {
     let base: String
 
-    func apply(_ credential: Token, to request: inout HTTPRequest) {
+    func apply(
+        _ credential: Token,
+        to request: inout HTTPRequest
+    ) {
         request.headers["Authorization"] =
             "Bearer \(credential.access)"
     }

@@ -116,7 +116,10 @@ func sequences(_ server: FaultServer) async throws {
 
     // Guide: sequence backoff
     let schedule = Backoff.constant(delay: .milliseconds(10))
-    for try await tick in ticks.retry(schedule, while: { $0 is Busy }) {
+    for try await tick in ticks.retry(
+        schedule,
+        while: { $0 is Busy }
+    ) {
         print(tick)
     }
     // End

@@ -6,7 +6,9 @@ internal import Synchronization
 ///
 /// ```swift
 /// let manager = NetworkReachabilityManager.default
-/// manager?.startListening { status in print("the network is \(status)") }
+/// manager?.startListening { status in
+///     print("the network is \(status)")
+/// }
 /// ```
 ///
 /// It answers for the machine, by its routes, and for no single host: whether a host answers is known by asking it. The

@@ -9,7 +9,13 @@ public import Foundation
 /// Compresses the bodies of requests that are in memory, as `Content-Encoding: deflate`.
 ///
 /// ```swift
-/// session.request(url, method: .post, parameters: form, encoder: .json, interceptor: .deflateCompressor)
+/// session.request(
+///     url,
+///     method: .post,
+///     parameters: form,
+///     encoder: .json,
+///     interceptor: .deflateCompressor
+/// )
 /// ```
 ///
 /// The server must accept this encoding; most do not say whether they do.

@@ -3,8 +3,11 @@
 ///
 /// ```swift
 /// final class PatientPolicy: RetryPolicy {
-///     override func shouldRetry(request: Request, dueTo error: any Error) -> Bool {
-///         request.response?.statusCode == 429 || super.shouldRetry(request: request, dueTo: error)
+///     override func shouldRetry(
+///         request: Request, dueTo error: any Error
+///     ) -> Bool {
+///         request.response?.statusCode == 429
+///             || super.shouldRetry(request: request, dueTo: error)
 ///     }
 /// }
 /// let session = Session(interceptor: PatientPolicy(retryLimit: 3))

@@ -12,7 +12,9 @@ internal import Foundation
 /// ```swift
 /// let provider = MoyaProvider<GitHub>(plugins: [logger])
 /// provider.request(.user("ada")) { result in
-///     let user = try? result.get().filterSuccessfulStatusCodes().map(User.self)
+///     let user = try? result.get()
+///         .filterSuccessfulStatusCodes()
+///         .map(User.self)
 /// }
 /// ```
 ///

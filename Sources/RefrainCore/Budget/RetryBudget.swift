@@ -6,8 +6,14 @@
 /// fails everything therefore receives a bounded multiple of the requests, however many attempts a policy allows.
 ///
 /// ```swift
-/// let budget = RetryBudget(ratio: 0.1, minimumRetriesPerSecond: 2, whenEmpty: .wait)
-/// let loader = Retry(RetryPolicy.recommended, budgets: Retry.Budgets { _ in budget }) --> PlatformLoader()
+/// let budget = RetryBudget(
+///     ratio: 0.1, minimumRetriesPerSecond: 2, whenEmpty: .wait
+/// )
+/// let retry = Retry(
+///     RetryPolicy.recommended,
+///     budgets: Retry.Budgets { _ in budget }
+/// )
+/// let loader = retry --> PlatformLoader()
 /// ```
 ///
 /// Amounts are integers, in billionths of a retry, and every call is one atomic step.

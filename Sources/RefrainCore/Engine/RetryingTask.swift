@@ -3,7 +3,11 @@ extension Task where Failure == any Error {
     /// Starts a task that retries its operation after a failure, with the same delay before each retry.
     ///
     /// ```swift
-    /// let task = Task.retrying(maxRetryCount: 3, retryDelay: .seconds(1)) { try await load() }
+    /// let task = Task.retrying(
+    ///     maxRetryCount: 3, retryDelay: .seconds(1)
+    /// ) {
+    ///     try await load()
+    /// }
     /// ```
     ///
     /// How it nests: retries of this package do not multiply (rule R24). A request of a `Session` or of a chain with a
@@ -79,7 +83,9 @@ extension Task where Failure == any Error {
     /// Starts a task that retries its operation after a failure, with a delay in seconds before each retry.
     ///
     /// ```swift
-    /// let task = Task.retrying(maxRetryCount: 3, retryDelay: 1) { try await load() }
+    /// let task = Task.retrying(maxRetryCount: 3, retryDelay: 1) {
+    ///     try await load()
+    /// }
     /// ```
     ///
     /// - Parameter retryDelay: the delay in seconds. A negative one and NaN count as zero; a very long one as

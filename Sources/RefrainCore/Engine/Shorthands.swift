@@ -5,7 +5,9 @@
 /// Runs a throwing operation up to a number of times.
 ///
 /// ```swift
-/// let settings = try await withRetry(maxAttempts: 4) { try await load() }
+/// let settings = try await withRetry(maxAttempts: 4) {
+///     try await load()
+/// }
 /// ```
 ///
 /// The same as `withRetry` with a schedule that is limited to this number.
@@ -66,7 +68,11 @@ public nonisolated(nonsending) func withRetry<Success, C: Clock>(
 /// Runs a throwing operation until it succeeds, with `when:` for `while:`, and an `onRetry` that takes one value.
 ///
 /// ```swift
-/// try await withRetry(when: { $0 is Busy }, onRetry: { print($0) }) { try await load() }
+/// try await withRetry(
+///     when: { $0 is Busy }, onRetry: { print($0) }
+/// ) {
+///     try await load()
+/// }
 /// ```
 ///
 /// - Parameters:

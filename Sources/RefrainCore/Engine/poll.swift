@@ -2,7 +2,10 @@
 /// Runs an operation until its value meets a condition.
 ///
 /// ```swift
-/// let job = try await poll(.constant(delay: .seconds(1), maxAttempts: 60), timeout: .seconds(90)) {
+/// let job = try await poll(
+///     .constant(delay: .seconds(1), maxAttempts: 60),
+///     timeout: .seconds(90)
+/// ) {
 ///     try await client.job(id)
 /// } until: { job in
 ///     job.state == .done

@@ -2,7 +2,9 @@
 /// Runs a throwing operation until it succeeds, the schedule ends, or its error is not transient.
 ///
 /// ```swift
-/// let settings = try await withRetry(.exponential(from: .milliseconds(100), maxAttempts: 4)) {
+/// let settings = try await withRetry(
+///     .exponential(from: .milliseconds(100), maxAttempts: 4)
+/// ) {
 ///     try await load()
 /// }
 /// ```

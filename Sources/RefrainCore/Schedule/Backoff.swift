@@ -14,7 +14,9 @@ internal import Darwin
 /// attempt number up to `Int.max` (rule R13).
 ///
 /// ```swift
-/// let schedule = Backoff.exponential(from: .milliseconds(100), maxAttempts: 4)
+/// let schedule = Backoff.exponential(
+///     from: .milliseconds(100), maxAttempts: 4
+/// )
 ///     .jittered(.full)
 ///     .capped(at: .seconds(20))
 /// ```
@@ -340,7 +342,10 @@ extension Backoff {
     /// Use it for values from outside the program. Without it a value out of range counts as the nearest one in range.
     ///
     /// ```swift
-    /// let schedule = try Backoff.exponential(from: delay, maxAttempts: count).capped(at: limit).validated()
+    /// let schedule = try Backoff
+    ///     .exponential(from: delay, maxAttempts: count)
+    ///     .capped(at: limit)
+    ///     .validated()
     /// ```
     ///
     /// - Throws: ``InvalidArgument`` for a negative time, a factor that is under 1 or not finite, a proportion outside

@@ -4,7 +4,9 @@ extension CurlLoader {
     ///
     /// ```swift
     /// var configuration = CurlLoader.Configuration()
-    /// configuration.clientCertificate = .pem("client.pem", key: "client.key")
+    /// configuration.clientCertificate = .pem(
+    ///     "client.pem", key: "client.key"
+    /// )
     /// ```
     ///
     /// The files are read for each connection. Without a certificate that the server accepts, requests fail with

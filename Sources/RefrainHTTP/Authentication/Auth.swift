@@ -2,8 +2,17 @@
 /// Selects the authentication stage of each request; all of them share the stages that follow.
 ///
 /// ```swift
-/// let auth = Auth([.basic: BasicAuth { _ in try await askUser() }, .oauth: oauth], default: .oauth)
-/// let loader = ResetGuard() --> Retry(RetryPolicy.recommended) --> auth --> PlatformLoader()
+/// let auth = Auth(
+///     [
+///         .basic: BasicAuth { _ in try await askUser() },
+///         .oauth: oauth
+///     ],
+///     default: .oauth
+/// )
+/// let loader = ResetGuard()
+///     --> Retry(RetryPolicy.recommended)
+///     --> auth
+///     --> PlatformLoader()
 /// request.authentication = .basic
 /// ```
 ///
@@ -92,7 +101,9 @@ extension Auth {
     /// The name of an authentication method, which stages of the chain implement.
     ///
     /// ```swift
-    /// extension Auth.Method { static let reports = Auth.Method("reports") }
+    /// extension Auth.Method {
+    ///     static let reports = Auth.Method("reports")
+    /// }
     /// request.authentication = .reports
     /// ```
     public struct Method: Hashable, Sendable, CustomStringConvertible {

@@ -8,8 +8,12 @@ internal import Foundation
 /// Authenticates with a user name and password (RFC 7617), which a closure provides once.
 ///
 /// ```swift
-/// let basic = BasicAuth { request in try await askUser(for: request.origin) }
-/// let loader = Retry(RetryPolicy.recommended) --> basic --> PlatformLoader()
+/// let basic = BasicAuth { request in
+///     try await askUser(for: request.origin)
+/// }
+/// let loader = Retry(RetryPolicy.recommended)
+///     --> basic
+///     --> PlatformLoader()
 /// ```
 ///
 /// The closure is called once for all requests that need credentials; they wait for its result. Credentials belong to

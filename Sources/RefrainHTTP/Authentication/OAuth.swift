@@ -3,11 +3,15 @@
 ///
 /// ```swift
 /// let oauth = OAuth(store: keychain, origins: [api]) { token in
-///     try await service.refresh(token)          // nil: the refresh token is no longer valid
+///     // nil: the refresh token is no longer valid
+///     try await service.refresh(token)
 /// } logIn: {
-///     try await service.logIn()                 // nil: the user declined
+///     // nil: the user declined
+///     try await service.logIn()
 /// }
-/// let loader = Retry(RetryPolicy.recommended) --> oauth --> PlatformLoader()
+/// let loader = Retry(RetryPolicy.recommended)
+///     --> oauth
+///     --> PlatformLoader()
 /// ```
 ///
 /// The token is obtained once for all requests that need it. A request that is refused with a 401 is sent once more:

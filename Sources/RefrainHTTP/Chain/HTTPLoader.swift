@@ -3,7 +3,10 @@
 ///
 /// ```swift
 /// let throttle = Throttle(maximumNumberOfRequests: 4)
-/// let loader = ResetGuard() --> Retry(RetryPolicy.recommended) --> throttle --> PlatformLoader()
+/// let loader = ResetGuard()
+///     --> Retry(RetryPolicy.recommended)
+///     --> throttle
+///     --> PlatformLoader()
 /// let response = try await loader.response(for: request)
 /// ```
 ///

@@ -4,7 +4,9 @@
 /// ```swift
 /// struct CountRequests: HTTPMiddleware {
 ///     let counter: Counter
-///     func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+///     func load(
+///         _ request: HTTPRequest, next: any HTTPLoader
+///     ) async -> HTTPResult {
 ///         counter.increment()
 ///         return await next.load(request)
 ///     }

@@ -3,7 +3,9 @@
 /// chosen in place.
 ///
 /// ```swift
-/// let loader = isOffline ? Retry() --> mock : Retry() --> PlatformLoader()
+/// let loader = isOffline
+///     ? Retry() --> mock
+///     : Retry() --> PlatformLoader()
 /// let other = Retry(.recommended) --> custom ?? PlatformLoader()
 /// ```
 precedencegroup ChainPrecedence {

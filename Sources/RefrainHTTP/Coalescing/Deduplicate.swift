@@ -8,7 +8,10 @@ internal import Foundation
 /// Coalesces identical requests in flight into one exchange.
 ///
 /// ```swift
-/// let loader = ResetGuard() --> Deduplicate() --> Retry(RetryPolicy.recommended) --> PlatformLoader()
+/// let loader = ResetGuard()
+///     --> Deduplicate()
+///     --> Retry(RetryPolicy.recommended)
+///     --> PlatformLoader()
 /// ```
 ///
 /// Requests are identical if method, URL, all header fields including credentials, and all options are equal. Only GET

@@ -10,8 +10,11 @@ public import Foundation
 /// ```swift
 /// let jar = CookieJar()
 /// let session = Session(loader: jar --> PlatformLoader())
-/// _ = try await session.request(logInURL, method: .post, parameters: form).validate().serializingData().value
-/// // Later requests of the session to that host carry the session's cookie.
+/// let logIn = session.request(
+///     logInURL, method: .post, parameters: form
+/// )
+/// _ = try await logIn.validate().serializingData().value
+/// // Later requests to that host carry the session's cookie.
 /// ```
 ///
 /// Put it next to the transport: inside of retries and redirects, so that each attempt and each hop sends the cookies

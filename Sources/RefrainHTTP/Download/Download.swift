@@ -4,7 +4,10 @@
 /// ```swift
 /// let sink = try Download.FileSink(path: "image.iso")
 /// request.download = Download(to: sink)
-/// let response = try await (Retry(RetryPolicy.recommended) --> Resume() --> PlatformLoader()).response(for: request)
+/// let loader = Retry(RetryPolicy.recommended)
+///     --> Resume()
+///     --> PlatformLoader()
+/// let response = try await loader.response(for: request)
 /// try sink.finish()
 /// ```
 ///

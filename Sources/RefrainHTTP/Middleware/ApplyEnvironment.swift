@@ -9,7 +9,9 @@ internal import Foundation
 ///
 /// ```swift
 /// let loader = ApplyEnvironment(.production) --> PlatformLoader()
-/// let people = try await loader.response(for: HTTPRequest(path: "people"))
+/// let people = try await loader.response(
+///     for: HTTPRequest(path: "people")
+/// )
 /// ```
 ///
 /// ``HTTPRequest/serverEnvironment`` takes precedence over the stage's environment. The request's own values take

@@ -2,7 +2,9 @@
 /// Prints each request and its result, without secrets.
 ///
 /// ```swift
-/// let loader = Retry(RetryPolicy.recommended) --> PrintLoader() --> PlatformLoader()
+/// let loader = Retry(RetryPolicy.recommended)
+///     --> PrintLoader()
+///     --> PlatformLoader()
 /// ```
 ///
 /// The values of header fields and query parameters whose names tell that they are secrets, such as `Authorization`,

@@ -9,7 +9,11 @@ internal import RefrainCore
 /// attempts it would have refused, and nothing is refused.
 ///
 /// ```swift
-/// let pacer = Pacer(circuitBreaker: CircuitBreaker(breakDuration: .seconds(10), isEnforced: true))
+/// let pacer = Pacer(
+///     circuitBreaker: CircuitBreaker(
+///         breakDuration: .seconds(10), isEnforced: true
+///     )
+/// )
 /// ```
 ///
 /// Source: M. Nygard, *Release It!*, 2nd edition, chapter 5.

@@ -13,8 +13,12 @@ internal import Foundation
 /// go one after the other. Limits that you know are kept from the start:
 ///
 /// ```swift
-/// let pacer = Pacer(.perMinute(requests: 500, cost: 200_000), profile: .openAI)
-/// let loader = Retry(.modelAPI(.openAI)) --> pacer --> PlatformLoader()
+/// let pacer = Pacer(
+///     .perMinute(requests: 500, cost: 200_000), profile: .openAI
+/// )
+/// let loader = Retry(.modelAPI(.openAI))
+///     --> pacer
+///     --> PlatformLoader()
 /// request.cost = 1_200
 /// ```
 ///

@@ -8,8 +8,11 @@ public import RefrainCore
 /// be a valid name but need not match the date, as in curl and Go.
 ///
 /// ```swift
-/// if let modified = response.headers["Last-Modified"].flatMap({ HTTPDate.parse($0) }) {
-///     request.headers["If-Modified-Since"] = HTTPDate.format(modified)
+/// if let text = response.headers["Last-Modified"],
+///     let modified = HTTPDate.parse(text)
+/// {
+///     let condition = HTTPDate.format(modified)
+///     request.headers["If-Modified-Since"] = condition
 /// }
 /// ```
 public enum HTTPDate {

@@ -2,7 +2,9 @@
 /// Follows redirects, at most 20 for each call (rule R26).
 ///
 /// ```swift
-/// let loader = Redirect() --> Retry(.recommended) --> PlatformLoader()
+/// let loader = Redirect()
+///     --> Retry(.recommended)
+///     --> PlatformLoader()
 /// ```
 ///
 /// The stage belongs outside of ``Retry``: then each hop has attempts of its own, and a POST that was answered by a 303

@@ -3,7 +3,10 @@
 ///
 /// ```swift
 /// let throttle = Throttle(maximumNumberOfRequests: 4)
-/// let loader = ResetGuard() --> Retry(RetryPolicy.recommended) --> throttle --> PlatformLoader()
+/// let loader = ResetGuard()
+///     --> Retry(RetryPolicy.recommended)
+///     --> throttle
+///     --> PlatformLoader()
 /// await loader.reset()      // as when a user logs out
 /// ```
 ///

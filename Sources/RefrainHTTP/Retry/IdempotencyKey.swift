@@ -14,7 +14,11 @@ extension HTTPRequest {
     /// package writes it; no particular stage is needed.
     ///
     /// ```swift
-    /// var order = try HTTPRequest("https://api.example.com/orders", method: .post, body: .text("one tea"))
+    /// var order = try HTTPRequest(
+    ///     "https://api.example.com/orders",
+    ///     method: .post,
+    ///     body: .text("one tea")
+    /// )
     /// order.idempotencyKey = .generated
     /// ```
     public enum IdempotencyKey: Hashable, Sendable {

@@ -2,7 +2,9 @@
 /// What follows an attempt of a request, why, and by which rules: what a ``RetryStrategy`` returns.
 ///
 /// ```swift
-/// let decision: RetryDecision = context.attempt.number < 5 ? .retry(after: .seconds(1)) : .finish()
+/// let decision: RetryDecision = context.attempt.number < 5
+///     ? .retry(after: .seconds(1))
+///     : .finish()
 /// ```
 ///
 /// A strategy's delay is a request. The stage applies the rules on repetition, the server's delay, the timeout of the

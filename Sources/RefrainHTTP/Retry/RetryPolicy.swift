@@ -6,7 +6,9 @@
 ///
 /// ```swift
 /// let loader = Retry(.recommended) --> PlatformLoader()
-/// request.retryStrategy = RetryPolicy.recommended.with(schedule: .constant(delay: .seconds(1)))
+/// request.retryStrategy = RetryPolicy.recommended.with(
+///     schedule: .constant(delay: .seconds(1))
+/// )
 /// ```
 public struct RetryPolicy: HTTPRetryStrategy, Hashable {
     /// How outcomes are classified.

@@ -3,9 +3,15 @@
 ///
 /// ```swift
 /// struct UntilReady: RetryStrategy {
-///     func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
-///         guard case .success(let response) = result, response.status == 202 else { return .finish() }
-///         return context.attempt.number < 10 ? .retry(after: .seconds(1)) : .finish(.attemptsUsedUp)
+///     func decide(
+///         _ result: HTTPResult, in context: RetryContext
+///     ) async -> RetryDecision {
+///         guard case .success(let response) = result,
+///             response.status == 202
+///         else { return .finish() }
+///         return context.attempt.number < 10
+///             ? .retry(after: .seconds(1))
+///             : .finish(.attemptsUsedUp)
 ///     }
 /// }
 /// ```
@@ -25,7 +31,9 @@ public protocol RetryStrategy: Sendable {
 /// ```swift
 /// struct AfterOneSecond: HTTPRetryStrategy {
 ///     func retryDelay(for result: HTTPResult) -> Duration? {
-///         guard case .success(let response) = result, response.status == 503 else { return nil }
+///         guard case .success(let response) = result,
+///             response.status == 503
+///         else { return nil }
 ///         return .seconds(1)
 ///     }
 /// }
@@ -75,7 +83,9 @@ extension Retry {
     /// A strategy made from a closure that returns how long to wait, or nil to stop.
     ///
     /// ```swift
-    /// request.retryStrategy = .delay { result, attempt in attempt.number < 5 ? .seconds(1) : nil }
+    /// request.retryStrategy = .delay { result, attempt in
+    ///     attempt.number < 5 ? .seconds(1) : nil
+    /// }
     /// ```
     public struct ClosureStrategy: RetryStrategy {
         private let delay: @Sendable (HTTPResult, Attempt) async -> Duration?

@@ -10,7 +10,8 @@ extension HTTPBody {
     ///
     /// ```swift
     /// request.streamsResponse = true
-    /// for try await line in try await loader.response(for: request).body.lines { print(line) }
+    /// let response = try await loader.response(for: request)
+    /// for try await line in response.body.lines { print(line) }
     /// ```
     ///
     /// A line ends with LF or CR LF, which it does not contain. Empty lines are kept, and so is a last line without a
@@ -159,7 +160,9 @@ extension HTTPBody {
     /// The values of a body in the form of JSON Lines: one JSON text per line, lines of white space alone are skipped.
     ///
     /// ```swift
-    /// for try await order in response.body.jsonLines(of: Order.self) { print(order) }
+    /// for try await order in response.body.jsonLines(of: Order.self) {
+    ///     print(order)
+    /// }
     /// ```
     ///
     /// The body is pulled as the values are. A line that cannot be decoded throws ``InvalidJSONLine`` with its number.

@@ -3,7 +3,9 @@ extension HTTPLoader {
     /// The server-sent events of a request, which reconnects where the stream ends or breaks (HTML Standard §9.2).
     ///
     /// ```swift
-    /// for try await event in loader.events(for: request) { print(event.type, event.data) }
+    /// for try await event in loader.events(for: request) {
+    ///     print(event.type, event.data)
+    /// }
     /// ```
     ///
     /// Each connection asks for `text/event-stream`, and sends the identifier of the last event as `Last-Event-ID`. The
@@ -27,7 +29,10 @@ extension HTTPLoader {
     ///
     /// ```swift
     /// let events = loader.events(for: request, resume: { last in
-    ///     try? HTTPRequest("https://api.example.com/v1/responses/7?stream=true&starting_after=\(last.lastEventID)")
+    ///     try? HTTPRequest(
+    ///         "https://api.example.com/v1/responses/7?stream=true"
+    ///             + "&starting_after=\(last.lastEventID)"
+    ///     )
     /// })
     /// ```
     ///

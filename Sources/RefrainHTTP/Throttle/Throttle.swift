@@ -4,7 +4,9 @@
 /// Further requests wait in order of arrival.
 ///
 /// ```swift
-/// let loader = Retry(RetryPolicy.recommended) --> Throttle(maximumNumberOfRequests: 4) --> PlatformLoader()
+/// let loader = Retry(RetryPolicy.recommended)
+///     --> Throttle(maximumNumberOfRequests: 4)
+///     --> PlatformLoader()
 /// ```
 ///
 /// The position in the chain determines what a slot covers. After ``Retry``, a request frees its slot between attempts,
@@ -44,7 +46,9 @@ public struct Throttle: HTTPMiddleware {
     /// not limited.
     ///
     /// ```swift
-    /// let loader = Retry(.recommended) --> Throttle(requestsPerSecond: 10) --> PlatformLoader()
+    /// let loader = Retry(.recommended)
+    ///     --> Throttle(requestsPerSecond: 10)
+    ///     --> PlatformLoader()
     /// ```
     ///
     /// - Parameters:

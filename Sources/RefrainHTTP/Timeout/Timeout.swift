@@ -2,7 +2,9 @@
 /// Sets default time limits for the attempts that pass through it.
 ///
 /// ```swift
-/// let loader = Retry(RetryPolicy.recommended) --> Timeout(total: .seconds(10)) --> PlatformLoader()
+/// let loader = Retry(RetryPolicy.recommended)
+///     --> Timeout(total: .seconds(10))
+///     --> PlatformLoader()
 /// ```
 ///
 /// The stage fills in the limits of ``HTTPRequest/timeouts`` that a request does not set, and enforces the total: if

@@ -9,7 +9,9 @@ internal import Foundation
 ///
 /// ```swift
 /// let trust = try ServerTrust(evaluators: [
-///     "api.example.com": .publicKeys(["sha256//47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]),
+///     "api.example.com": .publicKeys(
+///         ["sha256//47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]
+///     ),
 ///     "intranet.example": .certificateFile("/etc/ssl/intranet.pem"),
 /// ])
 /// let session = try Session(serverTrust: trust)

@@ -8,7 +8,11 @@ public import Foundation
 /// An HTTP request: method, URL, header fields, body and the options that the stages of a chain read.
 ///
 /// ```swift
-/// var request = try HTTPRequest("https://api.example.com/people", method: .post, body: .json(person))
+/// var request = try HTTPRequest(
+///     "https://api.example.com/people",
+///     method: .post,
+///     body: .json(person)
+/// )
 /// request.headers["Accept"] = "application/json"
 /// request.timeout = .seconds(20)
 /// ```

@@ -9,7 +9,9 @@ public import Foundation
 ///
 /// ```swift
 /// extension ServerEnvironment {
-///     static let production = ServerEnvironment(host: "api.example.com", pathPrefix: "/v1")
+///     static let production = ServerEnvironment(
+///         host: "api.example.com", pathPrefix: "/v1"
+///     )
 /// }
 /// ```
 ///

@@ -23,7 +23,9 @@ extension HTTPRequest {
     ///
     /// ```swift
     /// request.wireObserver = { event in
-    ///     if case .requestHead(let bytes) = event { print(String(decoding: bytes, as: UTF8.self)) }
+    ///     if case .requestHead(let bytes) = event {
+    ///         print(String(decoding: bytes, as: UTF8.self))
+    ///     }
     /// }
     /// ```
     public var wireObserver: (@Sendable (WireEvent) -> Void)? {

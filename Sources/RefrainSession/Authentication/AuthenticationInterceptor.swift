@@ -4,8 +4,12 @@ internal import RefrainCore
 /// Signs requests, and refreshes the credential once for all requests that wait (rule R27).
 ///
 /// ```swift
-/// let authentication = AuthenticationInterceptor(authenticator: TokenAuthenticator(), credential: token)
-/// let interceptor = Interceptor(interceptors: [authentication, .recommendedRetryPolicy])
+/// let authentication = AuthenticationInterceptor(
+///     authenticator: TokenAuthenticator(), credential: token
+/// )
+/// let interceptor = Interceptor(
+///     interceptors: [authentication, .recommendedRetryPolicy]
+/// )
 /// let session = Session(loader: loader, interceptor: interceptor)
 /// ```
 ///
@@ -167,18 +171,34 @@ public protocol AuthenticationCredential: Sendable {
 ///
 /// ```swift
 /// struct TokenAuthenticator: Authenticator {
-///     func apply(_ credential: Token, to request: inout HTTPRequest) {
-///         request.headers["Authorization"] = "Bearer \(credential.access)"
+///     func apply(
+///         _ credential: Token, to request: inout HTTPRequest
+///     ) {
+///         let value = "Bearer \(credential.access)"
+///         request.headers["Authorization"] = value
 ///     }
-///     func refresh(_ credential: Token, for session: Session) async throws -> Token {
-///         try await session.request(tokenURL, method: .post, parameters: ["t": credential.refresh])
-///             .validate().serializingDecodable(Token.self).value
+///     func refresh(
+///         _ credential: Token, for session: Session
+///     ) async throws -> Token {
+///         let answer = session.request(
+///             tokenURL,
+///             method: .post,
+///             parameters: ["t": credential.refresh]
+///         )
+///         return try await answer.validate()
+///             .serializingDecodable(Token.self).value
 ///     }
 ///     func didRequest(
-///         _ request: HTTPRequest, with response: HTTPResponse, failDueToAuthenticationError error: any Error
+///         _ request: HTTPRequest,
+///         with response: HTTPResponse,
+///         failDueToAuthenticationError error: any Error
 ///     ) -> Bool { response.status == .unauthorized }
-///     func isRequest(_ request: HTTPRequest, authenticatedWith credential: Token) -> Bool {
-///         request.headers["Authorization"] == "Bearer \(credential.access)"
+///     func isRequest(
+///         _ request: HTTPRequest,
+///         authenticatedWith credential: Token
+///     ) -> Bool {
+///         let value = "Bearer \(credential.access)"
+///         return request.headers["Authorization"] == value
 ///     }
 /// }
 /// ```

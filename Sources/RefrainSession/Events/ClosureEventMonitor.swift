@@ -5,7 +5,9 @@ internal import RefrainCore
 ///
 /// ```swift
 /// let monitor = ClosureEventMonitor()
-/// monitor.requestDidFinish = { request in print(request, request.attempts.count) }
+/// monitor.requestDidFinish = { request in
+///     print(request, request.attempts.count)
+/// }
 /// let session = Session(eventMonitors: [monitor])
 /// ```
 ///

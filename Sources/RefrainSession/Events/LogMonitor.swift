@@ -15,7 +15,9 @@ internal import Foundation
 /// Writes one line for each event of each request, without secrets.
 ///
 /// ```swift
-/// let session = Session(loader: loader, eventMonitors: [LogMonitor()])
+/// let session = Session(
+///     loader: loader, eventMonitors: [LogMonitor()]
+/// )
 /// ```
 ///
 /// The values of query parameters and of secret header fields are `***`, and control characters are replaced, so that

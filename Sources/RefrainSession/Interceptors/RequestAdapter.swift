@@ -9,7 +9,9 @@ public import Foundation
 ///
 /// ```swift
 /// struct Language: RequestAdapter {
-///     func adapt(_ request: HTTPRequest, for session: Session) async throws -> HTTPRequest {
+///     func adapt(
+///         _ request: HTTPRequest, for session: Session
+///     ) async throws -> HTTPRequest {
 ///         var request = request
 ///         request.headers["Accept-Language"] = "en"
 ///         return request

@@ -3,8 +3,14 @@
 ///
 /// ```swift
 /// struct WhileWarmingUp: RequestRetrier {
-///     func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
-///         request.response?.status == 503 && request.retryCount < 5 ? .retryWithDelay(.seconds(1)) : .doNotRetry
+///     func retry(
+///         _ request: Request,
+///         for session: Session,
+///         dueTo error: any Error
+///     ) async -> RetryResult {
+///         let isBusy = request.response?.status == 503
+///         return isBusy && request.retryCount < 5
+///             ? .retryWithDelay(.seconds(1)) : .doNotRetry
 ///     }
 /// }
 /// ```

@@ -2,7 +2,9 @@
 /// Waits for the network to return, and then retries without a further delay.
 ///
 /// ```swift
-/// let interceptor = Interceptor(interceptors: [.offlineRetrier, .recommendedRetryPolicy])
+/// let interceptor = Interceptor(
+///     interceptors: [.offlineRetrier, .recommendedRetryPolicy]
+/// )
 /// let session = Session(loader: loader, interceptor: interceptor)
 /// ```
 ///

@@ -209,7 +209,11 @@ extension JSONEncoding {
     /// A value that JSON can represent, written with Swift literals.
     ///
     /// ```swift
-    /// let parameters: Parameters = ["name": "Ada", "ids": [1, 2], "address": ["city": "London", "zip": nil]]
+    /// let parameters: Parameters = [
+    ///     "name": "Ada",
+    ///     "ids": [1, 2],
+    ///     "address": ["city": "London", "zip": nil]
+    /// ]
     /// ```
     public enum Value: Hashable, Sendable {
         /// Text.

@@ -4,7 +4,10 @@ internal import RefrainCore
 /// A request whose response is streamed.
 ///
 /// ```swift
-/// for try await chunk in session.streamRequest("https://example.com/events").validate().chunks { print(chunk.count) }
+/// let events = session.streamRequest("https://example.com/events")
+/// for try await chunk in events.validate().chunks {
+///     print(chunk.count)
+/// }
 /// ```
 ///
 /// The server is slowed down while the stream is not read. Attempts end with the head of the response: a truncated body
@@ -228,7 +231,8 @@ extension Session {
     /// The lines of a response, as they arrive.
     ///
     /// ```swift
-    /// for try await line in session.lines("https://api.example.com/log") { print(line) }
+    /// let lines = session.lines("https://api.example.com/log")
+    /// for try await line in lines { print(line) }
     /// ```
     ///
     /// Each iteration makes a request of its own. Its response is validated: a status that is not a 2xx throws.

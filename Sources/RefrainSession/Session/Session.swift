@@ -12,8 +12,12 @@ public import Foundation
 /// Makes requests, which share a chain to a transport, interceptors and monitors.
 ///
 /// ```swift
-/// let session = Session(loader: PlatformLoader(), interceptor: .recommendedRetryPolicy)
-/// let user = try await session.request("https://api.example.com/users/1")
+/// let session = Session(
+///     loader: PlatformLoader(), interceptor: .recommendedRetryPolicy
+/// )
+/// let user = try await session.request(
+///     "https://api.example.com/users/1"
+/// )
 ///     .validate()
 ///     .serializingDecodable(User.self)
 ///     .value
@@ -501,9 +505,15 @@ extension Session {
     ///
     /// ```swift
     /// let destination: DownloadRequest.Destination = { _, response in
-    ///     (folder.appending(path: "image.png"), [.createIntermediateDirectories, .removePreviousFile])
+    ///     (
+    ///         folder.appending(path: "image.png"),
+    ///         [.createIntermediateDirectories, .removePreviousFile]
+    ///     )
     /// }
-    /// let saved = try await session.download(url, to: destination).validate().serializingDownloadedFileURL().value
+    /// let saved = try await session.download(url, to: destination)
+    ///     .validate()
+    ///     .serializingDownloadedFileURL()
+    ///     .value
     /// ```
     ///
     /// - Parameters:

@@ -14,13 +14,24 @@ public import Foundation
 ///     var baseURL: URL { URL(string: "https://api.github.com")! }
 ///     var method: HTTPMethod { .get }
 ///     var headers: [String: String]? { nil }
-///     var path: String { switch self { case .user(let name): "/users/\(name)"; case .search: "/search/users" } }
+///     var path: String {
+///         switch self {
+///         case .user(let name): "/users/\(name)"
+///         case .search: "/search/users"
+///         }
+///     }
 ///     var task: TargetTask {
-///         switch self { case .user: .requestPlain; case .search(let text): .requestParameters(["q": .string(text)]) }
+///         switch self {
+///         case .user: .requestPlain
+///         case .search(let text):
+///             .requestParameters(["q": .string(text)])
+///         }
 ///     }
 ///     var validationType: ValidationType { .successCodes }
 /// }
-/// let user = try await session.request(GitHub.user("ada")).serializingDecodable(User.self).value
+/// let user = try await session.request(GitHub.user("ada"))
+///     .serializingDecodable(User.self)
+///     .value
 /// ```
 ///
 /// Names and types are Moya's. Properties without a default in Moya have none here, so that a property of another type
@@ -181,7 +192,11 @@ extension Session {
     ///
     /// ```swift
     /// let session = Session(loader: Session.TargetStubs())
-    /// let offline = Session(loader: Session.TargetStubs { _ in .networkError(.notConnectedToInternet) })
+    /// let offline = Session(
+    ///     loader: Session.TargetStubs { _ in
+    ///         .networkError(.notConnectedToInternet)
+    ///     }
+    /// )
     /// ```
     public struct TargetStubs: HTTPLoader {
         /// The response to a target.

@@ -10,7 +10,9 @@ internal import Foundation
 /// A stage that injects faults into a share of the requests, the same ones for each seed.
 ///
 /// ```swift
-/// let loader = Retry(RetryPolicy.recommended) --> Chaos(seed: 7) --> PlatformLoader()
+/// let loader = Retry(RetryPolicy.recommended)
+///     --> Chaos(seed: 7)
+///     --> PlatformLoader()
 /// ```
 ///
 /// Place it after the stages under test, usually directly before the transport: after ``/RefrainHTTP/Retry`` each

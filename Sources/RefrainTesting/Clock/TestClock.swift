@@ -5,8 +5,11 @@ public import RefrainHTTP
 ///
 /// ```swift
 /// let clock = TestClock()
-/// let task = Task.retrying(maxRetryCount: 1, clock: clock) { try await load() }
-/// await clock.sleepers(atLeast: 1)          // the first attempt has failed, and its delay has begun
+/// let task = Task.retrying(maxRetryCount: 1, clock: clock) {
+///     try await load()
+/// }
+/// // the first attempt has failed, and its delay has begun
+/// await clock.sleepers(atLeast: 1)
 /// await clock.advance(by: .seconds(1))      // the delay is over
 /// #expect(clock.sleeps == [.seconds(1)])
 /// ```

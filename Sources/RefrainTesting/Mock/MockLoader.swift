@@ -7,8 +7,11 @@ public import RefrainHTTP
 /// let mock = MockLoader()
 /// mock.then(.status(503, headers: ["Retry-After": "7"]))
 ///     .then(.failure(.networkConnectionLost, bytesSent: 120))
-///     .then { request in .success(HTTPResponse(request: request, status: 200)) }
-/// let result = await (Retry(RetryPolicy.recommended) --> mock).load(request)
+///     .then { request in
+///         .success(HTTPResponse(request: request, status: 200))
+///     }
+/// let result = await (Retry(RetryPolicy.recommended) --> mock)
+///     .load(request)
 /// #expect(mock.requests.count == 3)
 /// ```
 ///
@@ -43,7 +46,9 @@ public final class MockLoader: HTTPLoader {
     /// Makes a loader that replies to every request by a closure.
     ///
     /// ```swift
-    /// let mock = MockLoader { request in .status(request.method == .get ? 200 : 405) }
+    /// let mock = MockLoader { request in
+    ///     .status(request.method == .get ? 200 : 405)
+    /// }
     /// ```
     public convenience init(_ reply: @escaping @Sendable (HTTPRequest) async -> Reply) {
         self.init()
@@ -220,7 +225,8 @@ extension MockLoader {
     /// let gate = MockLoader.Gate()
     /// mock.then(.held(by: gate, .status(200)))
     /// let task = Task { await loader.load(request) }
-    /// await gate.arrivals(atLeast: 1)           // the request is in flight
+    /// // the request is in flight
+    /// await gate.arrivals(atLeast: 1)
     /// task.cancel()                             // or gate.release()
     /// ```
     public final class Gate: Sendable {

@@ -23,7 +23,9 @@ internal import Darwin
 /// let server = try FaultServer()
 /// defer { server.stop() }
 /// server.on("/twice") { request in
-///     request.occurrence == 1 ? [.reset] : [.respond(.init(200, body: "hello"))]
+///     request.occurrence == 1
+///         ? [.reset]
+///         : [.respond(.init(200, body: "hello"))]
 /// }
 /// // … let a client fetch server.baseURL + "/twice" …
 /// #expect(server.count(path: "/twice") == 2)

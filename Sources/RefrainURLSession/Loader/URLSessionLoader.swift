@@ -13,7 +13,9 @@ public import Foundation
 ///
 /// ```swift
 /// let loader = URLSessionLoader()
-/// let response = try await loader.response(for: HTTPRequest("https://example.com/"))
+/// let response = try await loader.response(
+///     for: HTTPRequest("https://example.com/")
+/// )
 /// ```
 ///
 /// Use one loader for many requests, so that they share its connections. It follows no redirects and stores no cookies,
