@@ -97,10 +97,13 @@ enum SanitizedURL {
         return url.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(url[..<$0]) } ?? url
     }
 
-    /// Text that is not a valid URL, without anything that may be a password.
+    /// Text that is not a valid URL, without anything that may be a password, and without secret parameters.
+    static func refused(_ text: String) -> String { withoutSecretParameters(withoutPassword(text)) }
+
+    /// Text in which a URL may stand, without anything that may be a password.
     ///
     /// The end of a password is unknown in invalid text, because it may contain slashes and spaces.
-    static func refused(_ text: String) -> String {
+    static func withoutPassword(_ text: String) -> String {
         guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return text }
         let scheme = text.firstRange(of: "://").map { text[..<$0.upperBound] } ?? ""
         guard scheme.endIndex <= at else { return text }
@@ -166,6 +169,7 @@ enum SecretFields {
             return field.value.contains("=") ? field.value.prefix { $0 != "=" } + "=…" : "…"
         }
         if contains(field.name) { return "…" }
-        return HTTPHeaders.isSame(field.name, "Location") ? SanitizedURL.shown(field.value) : field.value
+        let isURL = ["Location", "Content-Location", "Referer"].contains { HTTPHeaders.isSame(field.name, $0) }
+        return isURL ? SanitizedURL.shown(field.value) : field.value
     }
 }

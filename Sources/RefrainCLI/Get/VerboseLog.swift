@@ -43,7 +43,7 @@ final class VerboseLog: Sendable {
     static func text(_ event: WireEvent) -> String {
         switch event {
         // Some versions of libcurl quote the URL of a proxy with its password.
-        case .note(let text): lines(SanitizedURL.refused(text), "* ", inBrackets: true)
+        case .note(let text): lines(SanitizedURL.withoutPassword(text), "* ", inBrackets: true)
         case .requestHead(let bytes): lines(String(decoding: bytes, as: UTF8.self), "> ")
         case .responseHead(let bytes): lines(String(decoding: bytes, as: UTF8.self), "< ")
         }
