@@ -78,7 +78,7 @@ final class VerboseLog: Sendable {
         }
         guard let colon = line.firstIndex(of: ":"), HTTPHeaders.isValidName(String(line[..<colon])) else {
             // The first line, or a field of HTTP/2 such as `:path`.
-            return SanitizedURL.withoutSecretParameters(String(line))
+            return URLText.withoutSecretParameters(String(line))
         }
         let value = line[line.index(after: colon)...].drop { $0 == " " }
         let field = HTTPHeaders.Field(name: String(line[..<colon]), value: String(value))
