@@ -12,8 +12,10 @@ enum ExplainSubject {
         let text = words.joined(separator: " ")
         if text == "-" {
             let bytes = try Input.contents("-", "explain -")
-            let line = bytes.split(separator: UInt8(ascii: "\n")).last.map(Array.init) ?? []
-            self = .record(try ReportRecord(line))
+            guard let line = bytes.split(separator: UInt8(ascii: "\n")).last else {
+                throw UsageError("standard input has no line")
+            }
+            self = .record(try ReportRecord(Array(line)))
         } else if text.drop(while: \.isWhitespace).hasPrefix("{") {
             self = .record(try ReportRecord(Array(text.utf8)))
         } else if let status = Self.status(text) {
@@ -86,7 +88,13 @@ struct ReportRecord {
         headers = Self.fields(node["headers"])
         hasIdempotencyKey = Self.fields(node["request_headers"]).contains("Idempotency-Key")
         self.attempts = attempts.compactMap(Self.attempt)
-        guard !self.attempts.isEmpty else { throw UsageError("the line has no attempt: nothing was sent") }
+        guard HTTPMethod(rawValue: method).isValid else {
+            throw UsageError("the line has the method \(Sanitized.text(method)), which is not one")
+        }
+        guard !attempts.isEmpty else { throw UsageError("the line has no attempt: nothing was sent") }
+        guard !self.attempts.isEmpty else {
+            throw UsageError("no attempt of the line has a status or a failure that this version of refrain knows")
+        }
     }
 
     /// The attempt with a number; the last one without.

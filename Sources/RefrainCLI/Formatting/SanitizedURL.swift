@@ -20,15 +20,7 @@ enum SanitizedURL {
     }
 
     /// A URL for messages, also without the values of parameters that are secrets, such as `token`.
-    static func shown(_ url: String) -> String { withoutSecretParameters(text(url)) }
-
-    /// A text with a URL or the target of a request, which end it, without the values of parameters that are secrets.
-    static func withoutSecretParameters(_ text: String) -> String {
-        guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return text }
-        let start = text.utf8.index(after: mark)
-        let end = text.utf8[start...].firstIndex { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: " ") } ?? text.endIndex
-        return text[..<start] + URLText.query(text[start..<end]) + text[end...]
-    }
+    static func shown(_ url: String) -> String { URLText.withoutSecretParameters(text(url)) }
 
     /// The user of a URL; nil: it names none.
     static func user(of url: String) -> String? {
@@ -97,19 +89,24 @@ enum SanitizedURL {
         return url.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(url[..<$0]) } ?? url
     }
 
-    /// Text that is not a valid URL, without anything that may be a password.
+    /// Text that is not a valid URL, without anything that may be a password, and without secret parameters.
+    static func refused(_ text: String) -> String { URLText.withoutSecretParameters(withoutPassword(text)) }
+
+    /// Text in which a URL may stand, without anything that may be a password.
     ///
     /// The end of a password is unknown in invalid text, because it may contain slashes and spaces.
-    static func refused(_ text: String) -> String {
+    static func withoutPassword(_ text: String) -> String {
         guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return text }
         let scheme = text.firstRange(of: "://").map { text[..<$0.upperBound] } ?? ""
         guard scheme.endIndex <= at else { return text }
         return scheme + "…" + text[at...]
     }
 
-    /// The text between the scheme and the path.
+    /// The text between the scheme, if there is one, and the path.
     private static func authority(of url: String) -> Range<String.Index>? {
-        guard let start = authorityStart(of: url) else { return nil }
+        // A Location may leave the scheme out.
+        let start = url.hasPrefix("//") ? url.utf8.index(url.startIndex, offsetBy: 2) : authorityStart(of: url)
+        guard let start else { return nil }
         let ends = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
         return start..<(url[start...].utf8.firstIndex { ends.contains($0) } ?? url.endIndex)
     }
@@ -166,6 +163,7 @@ enum SecretFields {
             return field.value.contains("=") ? field.value.prefix { $0 != "=" } + "=…" : "…"
         }
         if contains(field.name) { return "…" }
-        return HTTPHeaders.isSame(field.name, "Location") ? SanitizedURL.shown(field.value) : field.value
+        let isURL = ["Location", "Content-Location", "Referer"].contains { HTTPHeaders.isSame(field.name, $0) }
+        return isURL ? SanitizedURL.shown(field.value) : field.value
     }
 }

@@ -119,12 +119,12 @@ final class OutputCoordinator {
         guard !outcome.isSkipped else { return "" }
         var lines = ""
         if let remark = outcome.remark, settings.display.showsFailures {
-            lines += "refrain get: \(outcome.url): \(remark)\n"
+            lines += "refrain get: \(SanitizedURL.shown(outcome.url)): \(remark)\n"
         }
         if settings.display.showsTimeline {
             let end = outcome.isSuccess ? outcome.status.map { "\($0)" } ?? "" : FailureText.line(outcome)
-            let title = outcome.isSuccess ? "\(outcome.method) \(outcome.url): \(end)" : "\(outcome.method) \(end)"
-            let heading = "\(title), \(DurationText.short(outcome.elapsed))"
+            let line = outcome.isSuccess ? "\(SanitizedURL.shown(outcome.url)): \(end)" : end
+            let heading = "\(outcome.method) \(line), \(DurationText.short(outcome.elapsed))"
             lines += Timeline(heading, outcome.attempts, total: outcome.elapsed).text
         } else if !outcome.isSuccess, settings.display.showsFailures, !isOurs(outcome), !Task.isCancelled {
             lines += "refrain get: \(FailureText.line(outcome))\n"
@@ -209,7 +209,7 @@ final class OutputCoordinator {
             printed += 1
             if let content = outcome.content {
                 if settings.display.refusesBinary, TerminalSink.isBinary(content) {
-                    screen.say("refrain get: \(outcome.url): \(TerminalSink.Refusal())\n")
+                    screen.say("refrain get: \(SanitizedURL.shown(outcome.url)): \(TerminalSink.Refusal())\n")
                     status = .failure
                 } else {
                     write(content, to: .standard)

@@ -76,7 +76,7 @@ final class Progress: Sendable {
         guard tellsRetries || kind == .json || isLive else { return nil }
         let progress = TransferProgress(
             kind,
-            url: SanitizedURL.text(job.request.url),
+            url: SanitizedURL.shown(job.request.url),
             name: job.file.map(Self.lastPart) ?? Self.lastPart(of: SanitizedURL.text(job.request.url)),
             limits
         ) { [self] event in show(event) }
@@ -125,7 +125,7 @@ final class Progress: Sendable {
             guard tellsRetries else { return }
             // Alone on a terminal it counts down in the line, and stays when the wait is over.
             if isAlone, isLive, !notice.isShort { return line.draw { notice.countdown($0) } }
-            line.say("refrain get: \(isAlone ? "" : "\(SanitizedURL.shown(progress.url)): ")\(notice.line)\n")
+            line.say("refrain get: \(isAlone ? "" : "\(progress.url): ")\(notice.line)\n")
         }
     }
 

@@ -50,7 +50,7 @@ struct TimelineSVG {
         let end = outcome.isSuccess ? outcome.status.map { "\($0)" } ?? "" : outcome.error?.code.rawValue
         let count = outcome.attempts.count
         self.init(
-            title: "\(outcome.method) \(outcome.url)",
+            title: "\(outcome.method) \(SanitizedURL.shown(outcome.url))",
             summary: "\(end ?? outcome.status.map { "\($0)" } ?? "no outcome") after \(count) "
                 + "\(count == 1 ? "attempt" : "attempts") in \(DurationText.short(outcome.elapsed))",
             outcome.attempts,

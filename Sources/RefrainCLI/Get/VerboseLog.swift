@@ -43,7 +43,7 @@ final class VerboseLog: Sendable {
     static func text(_ event: WireEvent) -> String {
         switch event {
         // Some versions of libcurl quote the URL of a proxy with its password.
-        case .note(let text): lines(SanitizedURL.refused(text), "* ", inBrackets: true)
+        case .note(let text): lines(SanitizedURL.withoutPassword(text), "* ", inBrackets: true)
         case .requestHead(let bytes): lines(String(decoding: bytes, as: UTF8.self), "> ")
         case .responseHead(let bytes): lines(String(decoding: bytes, as: UTF8.self), "< ")
         }
@@ -78,7 +78,7 @@ final class VerboseLog: Sendable {
         }
         guard let colon = line.firstIndex(of: ":"), HTTPHeaders.isValidName(String(line[..<colon])) else {
             // The first line, or a field of HTTP/2 such as `:path`.
-            return SanitizedURL.withoutSecretParameters(String(line))
+            return URLText.withoutSecretParameters(String(line))
         }
         let value = line[line.index(after: colon)...].drop { $0 == " " }
         let field = HTTPHeaders.Field(name: String(line[..<colon]), value: String(value))

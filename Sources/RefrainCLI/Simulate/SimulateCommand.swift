@@ -11,6 +11,9 @@ struct SimulateCommand {
     init(_ arguments: Arguments) throws {
         settings = try SimulationSettings(arguments)
         self.arguments = arguments
+        if arguments.has(.findTrigger), settings.trigger == .none {
+            throw UsageError("--find-trigger needs a trigger, such as spike:3:30s:5s")
+        }
         // What is wrong with the storm is said before anything is simulated.
         do {
             for clients in settings.fleet { _ = try settings.storm(clients: clients) }

@@ -38,6 +38,7 @@ struct StormFile {
 
     private func list(_ member: Member) throws(UsageError) -> [JSONNode] {
         guard case .array(let items) = member.value.value else { throw refuse(member, "a list") }
+        guard !items.isEmpty else { throw UsageError("\(location(member)): is empty") }
         return items
     }
 
@@ -75,7 +76,9 @@ struct StormFile {
             case "callers": closed.callers = try count(member, in: 1...1_000_000)
             case "pause": closed.pause = try time(member)
             case "pace": settings.sending.pace = try PaceText.parse(try text(member), option: location(member))
-            case "cost": settings.sending.cost = try number(member)
+            case "cost":
+                settings.sending.cost = try number(member)
+                guard settings.sending.cost >= 0 else { throw UsageError("\(location(member)): is negative") }
             case "server": settings.server = try StormText.server(try text(member), location: location(member))
             case "backend": settings.backend = try StormText.server(try text(member), location: location(member))
             case "backend_policy": settings.backendPolicy = try policy(member.value, name: member.name)

@@ -46,7 +46,7 @@ struct SettleCommand {
             throw text.hasPrefix(name) ? error : UsageError("\(name): \(text)")
         }
         for (entry, change) in settled {
-            let line = "\(entry.id)  \(entry.method)  \(entry.url): \(change.text)"
+            let line = "\(entry.id)  \(entry.method)  \(SanitizedURL.shown(entry.url)): \(change.text)"
             try output.write(Array((Sanitized.line(line) + "\n").utf8))
         }
         return .success

@@ -102,7 +102,7 @@ struct StatusCommand {
         let shown = order.map { outcome in entries.filter { $0.outcome == outcome } }
         let pending = shown.last?.count ?? 0
         for entry in shown.dropLast().joined() + (shown.last ?? []).prefix(Self.shownPending) {
-            var words = [entry.outcome.rawValue, entry.method, entry.url]
+            var words = [entry.outcome.rawValue, entry.method, SanitizedURL.shown(entry.url)]
             if let status = entry.status { words.append("status \(status)") }
             if let error = entry.error { words.append(error) }
             if entry.outcome == .partial { words.append(SizeText.short(entry.bytes)) }

@@ -38,10 +38,8 @@ enum RedirectTarget {
         guard let url = Self.resolve(location, against: base), let target = Origin(url),
             (1...65_535).contains(target.port)
         else {
-            self = .refused(
-                .redirectToNonExistentLocation,
-                "the Location \"\(URLText.withoutUserinfo(in: String(location.prefix(200))))\" cannot be followed"
-            )
+            let shown = URLText.withoutSecretParameters(URLText.withoutUserinfo(in: String(location.prefix(200))))
+            self = .refused(.redirectToNonExistentLocation, "the Location \"\(shown)\" cannot be followed")
             return
         }
         let origin = Origin(base)

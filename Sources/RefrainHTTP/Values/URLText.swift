@@ -16,7 +16,7 @@ package enum URLText {
     ///   for an adapter that completes it; one that is not completed is refused when it is sent.
     package static func parse(_ text: String, isComplete: Bool = true) throws(HTTPError) -> URL {
         func refuse(_ code: HTTPError.Code, _ reason: String) -> HTTPError {
-            let quoted = withoutUserinfo(text)
+            let quoted = withoutSecrets(text)
             let shown = quoted.count > 200 ? quoted.prefix(200) + "…" : quoted[...]
             return HTTPError(code, request: HTTPRequest(invalid), message: "\"\(shown)\" \(reason)", bytesSent: 0)
         }
@@ -139,10 +139,19 @@ extension URLText {
 }
 
 extension URLText {
-    /// Removes a possible user and password from text that is not a valid URL.
+    /// A text with a URL or the target of a request, which end it, without the values of parameters that are secrets.
+    package static func withoutSecretParameters(_ text: String) -> String {
+        guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return text }
+        let start = text.utf8.index(after: mark)
+        let end = text.utf8[start...].firstIndex { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: " ") } ?? text.endIndex
+        return text[..<start] + query(text[start..<end]) + text[end...]
+    }
+
+    /// Removes a possible user and password, and secret parameters, from text that is not a valid URL.
     ///
     /// Removes everything between the scheme and the last `@`, because malformed text has no definite boundaries.
-    static func withoutUserinfo(_ text: String) -> String {
+    static func withoutSecrets(_ malformed: String) -> String {
+        let text = withoutSecretParameters(malformed)
         guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return text }
         let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
         let start = text.utf8[scheme.endIndex...].starts(with: "://".utf8) ? scheme + "://" : ""
@@ -370,7 +379,7 @@ extension URLText {
         else {
             throw InvalidArgument(
                 "ServerEnvironment",
-                is: withoutUserinfo(text),
+                is: withoutSecrets(text),
                 expected: "the scheme http or https, a host and a port from 1 to 65535"
             )
         }

@@ -44,6 +44,19 @@ struct ExplainOptionTests {
         }
     }
 
+    @Test(
+        "a line that cannot be explained is refused with the reason",
+        arguments: [
+            (#"{"method":"GET","attempts":[]}"#, "the line has no attempt: nothing was sent"),
+            (#"{"method":"GET","attempts":[{"error":"later"}]}"#, "no attempt of the line has a status or a failure"),
+            (#"{"method":"G T","attempts":[{"status":503}]}"#, #"the line has the method "G T", which is not one"#),
+        ]
+    )
+    func line(text: String, message: String) throws {
+        let error = #expect(throws: UsageError.self) { try ReportRecord(Array(text.utf8)) }
+        #expect(error?.description.hasPrefix(message) == true, "\(error?.description ?? "")")
+    }
+
     @Test("one question takes all the others")
     func question() throws {
         for option in Self.options where ![.schedule, .batch, .help, .status, .error].contains(option.name) {

@@ -106,6 +106,11 @@ struct ProgressTests {
         #expect(note == "* [HTTP/2] [1] [:path: /echo?token=***]\n")
         #expect(SanitizedURL.shown("http://u:p@h/?sig=abc&x=1#f") == "http://h/?sig=***&x=1#f")
         #expect(SanitizedURL.shown("http://h/a?x=1") == "http://h/a?x=1")
+        #expect(SanitizedURL.refused("ftp://u:p@h/?token=abc") == "ftp://…@h/?token=***")
+        let location = VerboseLog.text(.responseHead(Array("Location: //u:p@h/a?token=abc\r\n".utf8)))
+        #expect(location == "< Location: //h/a?token=***\n")
+        let referer = VerboseLog.text(.requestHead(Array("GET / HTTP/1.1\r\nReferer: http://h/?token=abc\r\n".utf8)))
+        #expect(referer == "> GET / HTTP/1.1\n> Referer: http://h/?token=***\n")
     }
 
     @Test("a line is cut by the columns that its characters take")

@@ -35,6 +35,7 @@ struct SimulateTests {
             (["--cost", "x"], "--cost: \"x\" is not a number of tokens, such as 1200"),
             (["--pace", "9/m,1000t/m", "--cost", "2000"], "a cost of 2000 never fits into a pace of 1000"),
             (["--seeds", "0"], "--seeds"),
+            (["--trigger", "none", "--find-trigger"], "--find-trigger needs a trigger, such as spike:3:30s:5s"),
             (["word"], "\"word\" is not expected here"),
         ]
     )
@@ -73,6 +74,9 @@ struct SimulateTests {
                 "line 2, schedule: \"constnt:1s\" is not a schedule"
             ),
             ("[]", "line 1: the storm is a list, and not an object"),
+            (#"{"fleet": []}"#, "line 1, fleet: is empty"),
+            (#"{"policies": []}"#, "line 1, policies: is empty"),
+            (#"{"cost": -1}"#, "line 1, cost: is negative"),
             ("{\"clients\": 1,}", "line 1: a member's name is missing at byte 15"),
             ("{\"clients\": 1", "line 1: a comma or a closing brace is missing at byte 14"),
             ("{\"clients\": 1, \"clients\": 2}", "line 1: the member \"clients\" is repeated"),

@@ -158,6 +158,15 @@ struct RedirectTests {
         #expect(mock.requests.last?.url.absoluteString == "http://a.example/x")
     }
 
+    @Test("R26: a Location that cannot be followed is quoted without secrets")
+    func quotedLocation() async throws {
+        mock.then(redirect(302, to: "ftp://user:s3cret@a.example/?token=s3cret&a=b"))
+        let error = await #expect(throws: HTTPError.self) {
+            try await chain.response(for: HTTPRequest("http://a.example/"))
+        }
+        #expect(error?.message == #"the Location "ftp://a.example/?token=***&a=b" cannot be followed"#)
+    }
+
     @Test("R26: the request's own userinfo stays with its origin, and leaves with it")
     func ownUserinfo() async throws {
         mock.then(redirect(302, to: "/x")).then(redirect(302, to: "http://other:one@a.example/y"))

@@ -65,12 +65,13 @@ struct HTTPRequestTests {
     }
 
     @Test(
-        "A refused URL is quoted without user and password, wherever these end",
+        "A refused URL is quoted without user, password and secret parameters, wherever these end",
         arguments: [
             ("http://user:s3cret@host:99999/", "http://host:99999/"), ("ftp://user:s3cret@host/", "ftp://host/"),
             ("http://user:s3cret@ho st/", "http://ho st/"), ("user:s3cret@host/x", "host/x"),
             ("http:/user:s3cret@host/x", "host/x"), ("http://user:p/s3cret#@host/x", "http://host/x"),
             ("http://user:p@s3cret@host:0/", "http://host:0/"), ("http://s3cret@", "http://"),
+            ("ftp://host/?token=s3cret&a=b", "ftp://host/?token=***&a=b"),
         ]
     )
     func refusedSecrets(text: String, quoted: String) {

@@ -78,7 +78,7 @@ extension Settlement {
                 throw UsageError("no request has the id \(Sanitized.text(id)); \(advice)")
             }
             if [.done, .forgotten].contains(entry.outcome), entry.settled == nil {
-                let name = "\(id) (\(entry.method) \(Sanitized.text(entry.url))) is done"
+                let name = "\(id) (\(entry.method) \(Sanitized.text(SanitizedURL.shown(entry.url)))) is done"
                 throw UsageError("\(name); to send it once more, write another line of the list for it")
             }
             settled.append((entry, change(of: entry, now: now)))

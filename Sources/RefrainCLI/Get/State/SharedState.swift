@@ -235,7 +235,7 @@ final class SharedState: RunState {
         guard let first = lost.first else { return }
         let others = lost.count > 1 ? ", and of \(lost.count - 1) more" : ""
         throw DatabaseError(
-            "the result of \(first.method) \(first.url)\(others) is not kept: the database was out of reach for longer than "
+            "the result of \(first.method) \(SanitizedURL.shown(first.url))\(others) is not kept: the database was out of reach for longer than "
                 + "\(DurationText.plain(location.lease)), and another run may have taken the request"
         )
     }
@@ -323,7 +323,7 @@ final class SharedState: RunState {
         for (entry, change) in settled {
             guard let row = found[entry.id] else { continue }
             guard row.owner == nil else {
-                let name = "\(entry.id) (\(entry.method) \(Sanitized.text(entry.url)))"
+                let name = "\(entry.id) (\(entry.method) \(Sanitized.text(SanitizedURL.shown(entry.url))))"
                 throw UsageError("\(name) is with the run \(row.owner ?? ""); wait for that to end")
             }
             switch change {

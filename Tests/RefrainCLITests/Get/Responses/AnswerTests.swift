@@ -58,6 +58,33 @@ struct AnswerTests {
         #expect(try await get("--fail-with-body", server.baseURL + "/long").output == body)
     }
 
+    @Test("no drawing, message or listing shows a parameter of a URL that is a secret")
+    func secretParameters() async throws {
+        let (state, drawing) = (try ScratchFile(), try ScratchFile())
+        state.remove()
+        let url = server.baseURL + "/status/404?token=SECRET"
+        for words in [
+            ["--timeline", server.baseURL + "/ok?token=SECRET"],
+            ["--timeline-svg", drawing.path, "--progress", "json", "--state", state.path, url],
+            ["-o", "/dev/null", "-e", "http://h/?token=SECRET", "--dry-run", url],
+        ] {
+            let ended = try await Executable.run(["get"] + words)
+            #expect((ended.text + ended.errors).contains("?token=***"), "\(ended.text) \(ended.errors)")
+            #expect(!(ended.text + ended.errors).contains("SECRET"), "\(ended.text) \(ended.errors)")
+        }
+        let drawn = String(decoding: try drawing.bytes(), as: UTF8.self)
+        #expect(drawn.contains("token=***") && !drawn.contains("SECRET"), "\(drawn)")
+        let listed = try await Executable.run(["status", state.path])
+        #expect(listed.text.contains("?token=***  status 404"), "\(listed.text)")
+        let id = String(try #require(listed.text.split(separator: "id ").last?.prefix(12)))
+        let settled = try await Executable.run(["forget", state.path, id])
+        #expect(settled.text.contains("?token=***: no run sends it"), "\(settled.text) \(settled.errors)")
+        let again = try await Executable.run(["forget", state.path, id])
+        #expect(!(again.text + again.errors).contains("SECRET"), "\(again.text) \(again.errors)")
+        state.remove()
+        drawing.remove()
+    }
+
     @Test("the report has the headers and the time of day, and no secrets")
     func report() async throws {
         server.on("/secret") { _ in
