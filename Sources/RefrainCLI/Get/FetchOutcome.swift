@@ -40,6 +40,8 @@ struct FetchOutcome: Sendable {
     var begun: Double?
     /// How many of its attempts are in the state already.
     var countedSends = 0
+    /// Whether the state said of each attempt that it was under way, so that its row does not wait for others.
+    var isWrittenAtOnce = false
     /// Whether the server may have done a request that is sent once.
     var isUnknown = false
     /// A message about a partial file, or about an unknown outcome.

@@ -168,7 +168,10 @@ final class Fetcher: Sendable {
         )
         outcome.began = began
         outcome.job = job
-        if let counted { outcome.countedSends = sends?.end(counted) ?? 0 }
+        if let counted {
+            outcome.countedSends = sends?.end(counted) ?? 0
+            outcome.isWrittenAtOnce = counted.writesAtOnce
+        }
         if let condition = settings.options.policy.condition {
             outcome.isAwaited = outcome.response.map { condition.holds(for: $0) }
         }

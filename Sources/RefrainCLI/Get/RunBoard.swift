@@ -155,8 +155,8 @@ final class RunBoard: Sendable {
 
     /// The result that the run needs of an outcome.
     func ending(of outcome: FetchOutcome) -> Ending {
-        guard isQuiet, outcome.isSuccess, outcome.remark == nil, let row = RunPlan.row(of: outcome),
-            !RunPlan.isUrgent(row)
+        guard isQuiet, outcome.isSuccess, outcome.remark == nil, !outcome.isWrittenAtOnce,
+            let row = RunPlan.row(of: outcome), !RunPlan.isUrgent(row)
         else { return .outcome(outcome) }
         return .row(row)
     }

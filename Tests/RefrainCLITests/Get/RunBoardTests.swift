@@ -97,6 +97,27 @@ struct RunBoardTests {
         folder.remove()
     }
 
+    @Test("R37: what the state says is under way has its result there at once, and is not taken for what ended the run")
+    func atOnce() async throws {
+        let settings = try settings(urls(5))
+        let file = try #require(settings.state.file)
+        var plan = try RunPlan(settings)
+        var queue = try queue(settings)
+        let taken = queue.takeUnplanned()
+        let part = try #require(taken)
+        queue.add(try await part.planned(by: plan).get())
+        for count in 1...5 {
+            let next = queue.next()
+            let (job, number) = try #require(next)
+            let response = HTTPResponse(request: try HTTPRequest(job.request.url), status: .ok)
+            var outcome = FetchOutcome(index: number, url: job.request.url, method: "GET", result: .success(response))
+            (outcome.job, outcome.isWrittenAtOnce) = (job, true)
+            try await plan.note(outcome)
+            #expect(try TransferState.read(file).entries.filter { $0.outcome == .done }.count == count)
+        }
+        folder.remove()
+    }
+
     @Test("of requests that went well a quiet run takes in rows alone, many at a time or when something else happens")
     func rows() async throws {
         let settings = try settings(urls(200))
@@ -117,6 +138,11 @@ struct RunBoardTests {
             outcome.bytes = 2 << 20
             guard case .outcome = board.ending(of: outcome), case .row = ending else {
                 Issue.record("a large content is to be noted at once, a small one is not")
+                return
+            }
+            (outcome.bytes, outcome.isWrittenAtOnce) = (0, true)
+            guard case .outcome = board.ending(of: outcome) else {
+                Issue.record("what the state says is under way is to be noted at once")
                 return
             }
         }

@@ -187,11 +187,12 @@ struct RunPlan: Sendable {
     /// Records the outcome of a request.
     ///
     /// The row of a request that must not be sent twice, that of a large body, and the first one after a pause are
-    /// written at once. Other rows wait for a tenth of a second.
+    /// written at once, and so is each one in a run that follows a killed one: a request that has ended would count as
+    /// one that was under way if the process is killed again. Other rows wait for a tenth of a second.
     mutating func note(_ outcome: FetchOutcome) async throws(DatabaseError) {
         guard state != nil, let row = Self.row(of: outcome) else { return }
         ended.append(row)
-        try await write(Self.isUrgent(row))
+        try await write(outcome.isWrittenAtOnce || Self.isUrgent(row))
     }
 
     /// Records rows that can wait.

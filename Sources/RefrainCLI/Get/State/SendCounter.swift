@@ -20,7 +20,8 @@ final class SendCounter: HTTPMiddleware {
     /// The sends of a request.
     final class Count: Sendable {
         fileprivate let entry: TransferState.Entry
-        fileprivate let writesAtOnce: Bool
+        /// Whether each send is in the state before the request leaves.
+        let writesAtOnce: Bool
         private let counts = Locked(Counts())
 
         private struct Counts {
