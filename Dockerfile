@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The command `refrain` in a small image: docker build -t refrain . && docker run --rm refrain get https://example.com/
 # The commit that `refrain --version` says: docker build --build-arg REFRAIN_COMMIT=$(git rev-parse --short=12 HEAD) …
 FROM swift:6.3-bookworm AS build

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Commands for contributors and CI. `make` alone lists the targets.
 
 SHELL := /bin/bash
