@@ -97,7 +97,7 @@ struct RunBoardTests {
         folder.remove()
     }
 
-    @Test("R37: what the state says is under way has its result there at once, and is not taken for what ended the run")
+    @Test("R37: the result of a request that the state counts as under way is written at once")
     func atOnce() async throws {
         let settings = try settings(urls(5))
         let file = try #require(settings.state.file)

@@ -47,7 +47,7 @@ struct RequestPartsTests {
         #expect(request.url.absoluteString == "https://i.example//a/b")
     }
 
-    @Test("what is no host leaves a request that is not sent, not even to another host")
+    @Test("a request with an invalid host fails when it is sent, and goes to no other host")
     func invalidHost() async {
         let mock = MockLoader().otherwise(.status(200))
         for host in ["no host", "h.example:8080", "user@h.example", "h.example/x", ""] {
