@@ -137,7 +137,14 @@ struct SharedRequestsTests {
             #expect(entries.allSatisfy { state.followsKill($0) == (deaths > 0) })
             #expect(try await state.claim(entries) == [true, true, true])
             try await state.add(entries[..<2].map { SendCounter.Sends(entry: $0, count: 1, claims: 1) })
-            try await state.add([SendCounter.Sends(entry: entries[1], count: 0, claims: -1)])
+            let rest = SendCounter.Sends(entry: entries[1], count: 0, claims: -1)
+            try await state.add([rest])
+            guard deaths == 2 else { continue }
+            // Of a request that another run may have, a wait is no failure, and a send is.
+            state.withdraw()
+            try await state.add([rest])
+            let send = SendCounter.Sends(entry: entries[1], count: 1, claims: 1)
+            await #expect(throws: DatabaseError.self) { try await state.add([send]) }
         }
     }
 

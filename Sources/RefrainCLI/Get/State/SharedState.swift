@@ -269,8 +269,8 @@ final class SharedState: RunState {
                 sends.compactMap { sends in sends.entry.row.map { ($0, sends.count, sends.claims) } }
             )
         }
-        // The send of an order is counted alone, just before it.
-        if areOwned == [false] { throw Self.taken }
+        // The send of an order is counted alone, just before it. That a request waits is lost with its claim.
+        if areOwned == [false], sends.contains(where: { $0.count > 0 }) { throw Self.taken }
     }
 
     private static let taken = DatabaseError("another run has taken it, since the claim of this one had ended")
