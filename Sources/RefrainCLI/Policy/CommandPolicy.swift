@@ -53,14 +53,14 @@ struct CommandPolicy: RetryStrategy {
         waiting.details.outcome = .status(.serviceUnavailable)
         var decision = decide(in: waiting)
         guard case .retry = decision.action else { return decision }
-        (decision.reason, decision.drawsOnBudget) = (.conditionNotMet, false)
+        (decision.reason, decision.details.drawsOnBudget) = (.conditionNotMet, false)
         return decision
     }
 
     /// The decision on the context alone.
     func decide(in context: RetryContext) -> RetryDecision {
         var decision = policy.decide(in: context)
-        if retriesAll, case .finish = decision.action, [.finalStatus, .finalFailure].contains(decision.reason) {
+        if retriesAll, decision.isFinish, [.finalStatus, .finalFailure].contains(decision.reason) {
             var transient = context
             transient.details.outcome = .status(.serviceUnavailable)
             decision = policy.decide(in: transient)
@@ -81,7 +81,9 @@ struct CommandPolicy: RetryStrategy {
         }
         if resumesAtOnce(context), delay.server == nil { decision.action = .retry(.init(schedule: .zero...(.zero))) }
         // Nothing was sent, so the budget is not charged.
-        if context.outcome == .failure(.cannotConnectToHost), context.bytesSent == 0 { decision.drawsOnBudget = false }
+        if context.outcome == .failure(.cannotConnectToHost), context.bytesSent == 0 {
+            decision.details.drawsOnBudget = false
+        }
         if let window, context.attempt.countedAttempts >= minimumAttempts, case .retry(let delay) = decision.action {
             decision.action = within(window - context.failingFor, delay, now: context.now)
         }

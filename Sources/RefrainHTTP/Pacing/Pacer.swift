@@ -168,20 +168,21 @@ public final class Pacer: HTTPMiddleware {
     /// Sends a request whose call has begun when it is its turn.
     package func paced(_ request: HTTPRequest, send: () async -> HTTPResult) async -> HTTPResult {
         if let error = refusal(of: request) { return .failure(error) }
-        var permit = request.reservation?.take() ?? Permit()
-        if let error = await complete(&permit, for: request) {
-            return HTTPResult.failure(error).heldBack(permit.wait)
-        }
-        let admission = admission(of: request)
+        var permit = Permit()
         let result: HTTPResult
-        if case .refused(let phase, let until) = admission {
-            permit.wait.circuit = phase
-            result = circuitBreaker?.isEnforced == true ? .failure(circuitOpen(request, until)) : await send()
+        if let error = await complete(&permit, for: request) {
+            result = .failure(error)
         } else {
-            result = await send()
+            let admission = admission(of: request)
+            if case .refused(let phase, let until) = admission {
+                permit.wait.circuit = phase
+                result = circuitBreaker?.isEnforced == true ? .failure(circuitOpen(request, until)) : await send()
+            } else {
+                result = await send()
+            }
+            let namesTime = note(result, of: request, admission)
+            permit.slots?.refund(after: AdaptiveConcurrency.Sign(result, namesTime: namesTime))
         }
-        let namesTime = note(result, of: request, admission)
-        permit.slots?.refund(after: AdaptiveConcurrency.Sign(result, namesTime: namesTime))
         return result.heldBack(permit.wait)
     }
 
@@ -245,8 +246,10 @@ public final class Pacer: HTTPMiddleware {
         state.withLock { $0.places[place]?.handBack(turn) }
     }
 
-    /// Waits for what a permit lacks, a slot and then the turn; returns what ends the request before it is sent.
+    /// Takes the permit that was reserved for a request, if one was, and waits for what it lacks, a slot and then the
+    /// turn; returns what ends the request before it is sent.
     private func complete(_ permit: inout Permit, for request: HTTPRequest, isNew: Bool = false) async -> HTTPError? {
+        if let reserved = request.reservation?.take() { permit = reserved }
         guard maximumConcurrency != nil || permit.turn != nil || isInUse, let place = place(of: request) else {
             return nil
         }

@@ -254,7 +254,7 @@ private final class RetryCall {
     ) -> RetryDecision {
         // Nothing follows a cancellation or a reset, not even the answer of this attempt (rule R9).
         if Task.isCancelled || token.isCancelled { return .finish(.cancelled, [.cancellation]) }
-        if outcome.isSuccess, case .finish = answer.action {
+        if outcome.isSuccess, answer.isFinish {
             let isPlain = [.strategyDeclined, .noStrategy, .nested].contains(answer.reason)
             return isPlain ? .finish(.succeeded) : answer
         }
@@ -271,10 +271,10 @@ private final class RetryCall {
         record(result, step, isSuccess: outcome.isSuccess)
         guard case .retry = step.decision.action else {
             outcome.result = self.result(of: step.decision, after: result).recorded(log)
-            outcome.retryError = step.decision.error
+            outcome.retryError = step.decision.details.error
             return .finish(outcome, step.decision.reason)
         }
-        needsFreshConnection = needsFreshConnection || step.decision.needsFreshConnection
+        needsFreshConnection = needsFreshConnection || step.decision.details.needsFreshConnection
         if request.deadline != nil { outcome = AttemptOutcome(result.withoutStream) }
         return .retry(after: step.delay, step.decision.reason, isFree: step.decision.isFree)
     }
@@ -303,11 +303,11 @@ private final class RetryCall {
             return Step(decision: durable.later(decision, after: delay, now: stage.clocks.wallNow))
         }
         var step = Step(decision: decision, delay: delay)
-        if let budget, decision.drawsOnBudget {
+        if let budget, decision.details.drawsOnBudget {
             var retry = RetryBudget.WantedRetry(after: RetryContext.Outcome(result), decision)
             retry.duration = elapsed - (attemptBegan - began)
             retry.delay = delay
-            if decision.isLimitNamed { retry.call = identity }
+            if decision.details.isLimitNamed { retry.call = identity }
             let longestWait = retry.namesTime ? request.retryAfterPolicy.cap : .longestDelay
             let timeLeft = remaining.map { $0 - .nanoseconds(1) } ?? .longestDelay
             let answer = budget.covered(retry, longestWait: min(timeLeft, longestWait))
@@ -328,7 +328,7 @@ private final class RetryCall {
             (lastWithdrawal, hasPendingWithdrawal) = (retry.cause, true)
         }
         // The attempt is the outer loop's; what has been decided of it holds (rule R24).
-        guard !decision.isLeftToOuterLoop else {
+        guard !decision.details.isLeftToOuterLoop else {
             return Step(decision: .finish(.nested, decision.rules.union([.nesting])), credit: step.credit)
         }
         return step

@@ -16,60 +16,111 @@ public struct RetryDecision: Sendable {
         /// The call ends with the outcome.
         case finish
         /// Another attempt follows after this delay.
-        indirect case retry(Delay)
+        case retry(Delay)
         /// The call ends, because the server requests a longer delay than is allowed (rule R18).
         case retryAfterTooLong(until: WallClock.Instant)
     }
 
+    private var contents: CopyOnWriteBox<Details>
+
     /// What follows.
-    public var action: Action
+    public var action: Action {
+        get { contents.fields.action }
+        _modify { yield &contents.fields.action }
+    }
+
     /// Why.
-    public var reason: RetryReason
+    public var reason: RetryReason {
+        get { contents.fields.reason }
+        _modify { yield &contents.fields.reason }
+    }
+
     /// The rules that decided.
-    public var rules: Rules = []
+    public var rules: Rules {
+        get { contents.fields.rules }
+        _modify { yield &contents.fields.rules }
+    }
+
     /// Whether the next attempt is not counted (rule R11).
-    public var isFree = false
-    /// Whether the next attempt needs another connection (rule R7).
-    package var needsFreshConnection = false
-    /// Whether the next attempt draws on the retry budget; the replay after a token refresh does not (rule R23).
-    package var drawsOnBudget = true
-    /// Whether a loop around the call makes the attempt, if the rules, the deadline and the budget allow it (rule R24).
-    package var isLeftToOuterLoop = false
-    /// Whether the caller has named the number of attempts (rule R22).
-    package var isLimitNamed = false
-    /// The error that the call ends with in place of its outcome, or nil.
-    package var error: (any Error)?
-    /// Whether the rules on repetition and on server delays have been applied.
-    var followsRules = true
+    public var isFree: Bool {
+        get { contents.fields.isFree }
+        _modify { yield &contents.fields.isFree }
+    }
+
+    /// Whether the call ends with the outcome, so that another strategy may decide otherwise.
+    package var isFinish: Bool { if case .finish = contents.fields.action { true } else { false } }
+
+    /// The values of the properties above, and those that are not public.
+    package var details: Details {
+        get { contents.fields }
+        _modify { yield &contents.fields }
+    }
+
+    /// The values of a decision.
+    package struct Details: Sendable {
+        fileprivate(set) var action: Action
+        fileprivate(set) var reason: RetryReason
+        fileprivate(set) var rules: Rules = []
+        fileprivate(set) var isFree = false
+        /// Whether the next attempt needs another connection (rule R7).
+        package var needsFreshConnection = false
+        /// Whether the next attempt draws on the retry budget; the replay after a token refresh does not (rule R23).
+        package var drawsOnBudget = true
+        /// Whether a loop around the call makes the attempt, if the rules, the deadline and the budget allow it (rule
+        /// R24).
+        var isLeftToOuterLoop = false
+        /// Whether the caller has named the number of attempts (rule R22).
+        package var isLimitNamed = false
+        /// The error that the call ends with in place of its outcome, or nil.
+        package fileprivate(set) var error: (any Error)?
+        /// Whether the rules on repetition and on server delays have been applied.
+        fileprivate(set) var followsRules = true
+    }
+
+    private init(_ action: Action, _ reason: RetryReason, _ rules: Rules = []) {
+        contents = CopyOnWriteBox(Details(action: action, reason: reason, rules: rules))
+    }
 
     /// The call ends with the outcome.
     public static func finish(_ reason: RetryReason = .strategyDeclined) -> RetryDecision {
-        RetryDecision(action: .finish, reason: reason)
+        RetryDecision(.finish, reason)
     }
 
     /// Another attempt follows after this delay, if the rules allow it; negative delays count as zero.
     public static func retry(after delay: Duration, _ reason: RetryReason = .strategyRetried) -> RetryDecision {
         let delay = delay.clampedToDelay
-        var decision = RetryDecision(action: .retry(Delay(schedule: delay...delay)), reason: reason)
-        decision.followsRules = false
+        var decision = RetryDecision(.retry(Delay(schedule: delay...delay)), reason)
+        decision.details.followsRules = false
         return decision
     }
 
     /// The call ends with the outcome, by these rules.
     package static func finish(_ reason: RetryReason, _ rules: Rules) -> RetryDecision {
-        RetryDecision(action: .finish, reason: reason, rules: rules)
+        RetryDecision(.finish, reason, rules)
+    }
+
+    /// The call ends with this error in place of the outcome.
+    package static func finish(_ reason: RetryReason, error: any Error) -> RetryDecision {
+        var decision = RetryDecision(.finish, reason)
+        decision.details.error = error
+        return decision
     }
 
     /// Another attempt follows; the rules have been applied.
     package static func retry(_ delay: Delay, _ reason: RetryReason, _ rules: Rules = []) -> RetryDecision {
-        RetryDecision(action: .retry(delay), reason: reason, rules: rules)
+        RetryDecision(.retry(delay), reason, rules)
+    }
+
+    /// The call ends with the outcome, because the server requests a longer delay than is allowed.
+    fileprivate static func retryAfterTooLong(until end: WallClock.Instant, _ rules: Rules) -> RetryDecision {
+        RetryDecision(.retryAfterTooLong(until: end), .retryAfterTooLong, rules)
     }
 }
 
 extension RetryDecision {
     /// This decision after the rules on repetition and on server delays (rules R2, R4 and R15 to R20).
     func applyingRules(_ context: RetryContext) -> RetryDecision {
-        guard !followsRules, case .retry(let delay) = action else { return self }
+        guard !details.followsRules, case .retry(let delay) = action else { return self }
         switch ReplaySafety.decide(context) {
         case .unsafe(let reason, let rules):
             return .finish(reason, rules)
@@ -77,7 +128,7 @@ extension RetryDecision {
             let rules = rules.union(safe)
             var decision = RetryTiming.decide(context, schedule: delay.schedule, reason: reason, rules: rules)
             decision.isFree = isFree
-            decision.drawsOnBudget = drawsOnBudget
+            decision.details.drawsOnBudget = details.drawsOnBudget
             return decision
         }
     }
@@ -155,8 +206,7 @@ enum RetryTiming {
         if let server = ServerRetryDelay.read(context, fields: fields) {
             let rules = rules.union(server.rules)
             if server.delay > cap || context.remaining.map({ server.delay >= $0 }) ?? false {
-                let action = RetryDecision.Action.retryAfterTooLong(until: context.now.advanced(by: server.delay))
-                return RetryDecision(action: action, reason: .retryAfterTooLong, rules: rules.union([.delayCap]))
+                return .retryAfterTooLong(until: context.now.advanced(by: server.delay), rules.union([.delayCap]))
             }
             // A delay that ends at the deadline leaves no time for the attempt: jitter adds at most half of the rest.
             let bound = min(cap, context.remaining.map { server.delay + ($0 - server.delay) / 2 } ?? cap)
@@ -170,7 +220,7 @@ enum RetryTiming {
         {
             return .finish(.deadlineExceeded, decision.rules.union([.deadline]))
         }
-        decision.needsFreshConnection = Classification.needsFreshConnection(context)
+        decision.details.needsFreshConnection = Classification.needsFreshConnection(context)
         return decision
     }
 }

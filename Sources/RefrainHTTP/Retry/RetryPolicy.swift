@@ -114,7 +114,7 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
             fields: rateLimitFields
         )
         decision.isFree = isFree
-        decision.isLimitNamed = schedule.isLimitNamed
+        decision.details.isLimitNamed = schedule.isLimitNamed
         return decision
     }
 
@@ -186,6 +186,23 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
             return errors.contains(code)
                 ? .transient(.transientFailure, [.transientFailure]) : .final(.finalFailure, [.transientFailure])
         }
+    }
+}
+
+extension RetryPolicy {
+    private static let withinTaskRetrying: RetryPolicy = {
+        var policy = recommended.with(schedule: .immediately(maxAttempts: nil))
+        policy.overloadSchedule = nil
+        return policy
+    }()
+
+    /// Returns the decision of ``recommended``; within `Task.retrying` the attempts are the task's, and the rules are
+    /// not.
+    package static func decideByDefault(in context: RetryContext) -> RetryDecision {
+        guard OuterRetry.isInside else { return recommended.decide(in: context) }
+        var decision = withinTaskRetrying.decide(in: context)
+        decision.details.isLeftToOuterLoop = true
+        return decision
     }
 }
 

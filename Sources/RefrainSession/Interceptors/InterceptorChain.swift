@@ -80,17 +80,6 @@ protocol RetrierOnly: RequestInterceptor {}
 
 /// The policy of sessions that are given none: `RetryPolicy.recommended` where nothing that was named decides.
 struct DefaultRetryPolicy: RequestInterceptor {
-    /// The strategy that decides; within `Task.retrying` the attempts are the task's, and the rules are not.
-    static var strategy: any RetryStrategy { OuterRetry.isInside ? withinTaskRetrying : recommended }
-
-    // Made once, like a policy that a session is given.
-    private static let recommended: any RetryStrategy = RetryPolicy.recommended
-    private static let withinTaskRetrying: any RetryStrategy = {
-        var policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: nil))
-        policy.overloadSchedule = nil
-        return policy
-    }()
-
     /// Returns the policy's decision, for interceptors that wrap this one.
     func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
         await RetryPolicy.recommended.retry(request, for: session, dueTo: error)

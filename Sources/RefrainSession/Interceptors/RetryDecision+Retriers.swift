@@ -29,10 +29,11 @@ extension Request {
             if let policy = retrier as? any RetryStrategy {
                 guard own == nil, !context.isNested else { continue }
                 let decision = await policy.decide(result, in: context)
-                guard case .finish = decision.action else { return decision }
+                guard decision.isFinish else { return decision }
                 refusal = refusal ?? decision
-            } else if !context.isNested || (retrier as? any FreeRetry)?.drawsOnBudget == false {
-                let answer = await PendingDecision.answer(of: retrier, to: self, in: session, dueTo: failure)
+            } else {
+                let isNested = context.isNested
+                let answer = await PendingDecision.answer(of: retrier, to: self, in: session, failure, isNested)
                 if let decision = answer.decision { return decision }
                 hasDeclined = hasDeclined || answer.isRefusal
             }
@@ -43,8 +44,7 @@ extension Request {
         if hasDeclined { return .finish(.strategyDeclined, refusal?.rules ?? []) }
         if let refusal, refusal.reason != .succeeded { return refusal }
         if interceptors.hasDefaultPolicy, refusal == nil {
-            var decision = await DefaultRetryPolicy.strategy.decide(result, in: context)
-            decision.isLeftToOuterLoop = OuterRetry.isInside
+            let decision = RetryPolicy.decideByDefault(in: context)
             if decision.reason != .succeeded { return decision }
         }
         if case .success(let response) = result, response.status.rawValue < 400 { return .finish(.validationFailed) }
@@ -89,7 +89,7 @@ final class PendingDecision: Sendable {
             decision.reason = free.retryReason
             decision.rules.formUnion(free.rules)
             decision.isFree = true
-            decision.drawsOnBudget = free.drawsOnBudget
+            decision.details.drawsOnBudget = free.drawsOnBudget
             return decision
         }
     }
@@ -104,14 +104,16 @@ final class PendingDecision: Sendable {
         var isRefusal = false
     }
 
-    /// Asks a retrier that is not a strategy.
+    /// Asks a retrier that is not a strategy; within an attempt of an outer retry stage, only one that replays.
     static func answer(
         of retrier: any RequestRetrier,
         to request: Request,
         in session: Session,
-        dueTo failure: RefrainError
+        _ failure: RefrainError,
+        _ isNested: Bool
     ) async -> Answer {
         let free = retrier as? any FreeRetry
+        guard !isNested || free?.drawsOnBudget == false else { return Answer() }
         let pending = PendingDecision()
         var result = await $current.withValue(pending) {
             await retrier.retry(request, for: session, dueTo: failure)
@@ -122,9 +124,8 @@ final class PendingDecision: Sendable {
         case .doNotRetry: return Answer(isRefusal: free == nil && noted.isImplemented)
         case .doNotRetryWithError(let error):
             let name = "\(type(of: retrier))"
-            var decision = RetryDecision.finish(.strategyDeclined)
-            decision.error = RefrainError.requestRetryFailed(retryError: error, originalError: failure, by: name)
-            return Answer(decision: decision)
+            let error = RefrainError.requestRetryFailed(retryError: error, originalError: failure, by: name)
+            return Answer(decision: .finish(.strategyDeclined, error: error))
         case .retry: return Answer(decision: noted.decision(after: .zero, free))
         case .retryWithDelay(let delay): return Answer(decision: noted.decision(after: delay, free))
         }

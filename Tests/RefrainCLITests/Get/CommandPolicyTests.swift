@@ -42,7 +42,9 @@ struct CommandPolicyTests {
             let decision = policy.decide(in: context)
             guard case .retry(let wait) = decision.action else { continue }
             var delay = wait.sample(using: random)
-            if decision.drawsOnBudget, case .grantedAfter(let turn) = budget.withdraw() { delay = max(delay, turn) }
+            if decision.details.drawsOnBudget, case .grantedAfter(let turn) = budget.withdraw() {
+                delay = max(delay, turn)
+            }
             let next = Attempt(number: send.attempt.number + 1, previousDelay: delay)
             sends.append((send.at + delay, send.request, next))
         }
@@ -103,7 +105,7 @@ struct CommandPolicyTests {
         func draws(_ outcome: RetryContext.Outcome, sent: Int64?) -> Bool {
             var context = RetryContext(method: .get, outcome: outcome, now: .now)
             context.bytesSent = sent
-            return policy.decide(in: context).drawsOnBudget
+            return policy.decide(in: context).details.drawsOnBudget
         }
         #expect(!draws(.failure(.cannotConnectToHost), sent: 0))
         #expect(draws(.failure(.cannotConnectToHost), sent: nil))

@@ -77,9 +77,9 @@ struct ClassificationTests {
     @Test("R7: after 408 and 421 the next attempt goes over another connection")
     func freshConnections() {
         for status: HTTPStatus in [408, 421] {
-            #expect(RetryPolicy.recommended.decide(in: context(.get, .status(status))).needsFreshConnection)
+            #expect(RetryPolicy.recommended.decide(in: context(.get, .status(status))).details.needsFreshConnection)
         }
-        #expect(!RetryPolicy.recommended.decide(in: context(.get, .status(503))).needsFreshConnection)
+        #expect(!RetryPolicy.recommended.decide(in: context(.get, .status(503))).details.needsFreshConnection)
     }
 
     /// Written by hand from rule R8 and from Alamofire's list; not from the code.
