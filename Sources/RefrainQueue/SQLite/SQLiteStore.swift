@@ -38,7 +38,7 @@ package final class SQLiteStore: QueueStore {
             // 16 MiB: with SQLite's 2 MB a queue of 100,000 requests reads most pages anew for each claim.
             try database.run("PRAGMA cache_size = -16384")
         } catch { throw Self.error(error, path) }
-        guard database.isInFile else {
+        guard database.file != nil else {
             let shown = PrintableText.line(path)
             throw QueueError(.cannotOpen, "a queue needs a file, which outlives the process; \"\(shown)\" names none")
         }
@@ -121,7 +121,8 @@ package final class SQLiteStore: QueueStore {
     // MARK: Enqueuing
 
     package func enqueue(_ requests: [NewRequest]) throws(QueueError) -> [Int64?] {
-        try transaction { () throws(DatabaseError) in
+        try checkPlace()
+        return try transaction { () throws(DatabaseError) in
             let insert = try statement(Self.insert)
             let now = now
             var ids: [Int64?] = []
@@ -145,6 +146,7 @@ package final class SQLiteStore: QueueStore {
         """
 
     package func claim(_ limit: Int, token: Int64, wantsBegun: Bool) throws(QueueError) -> [Claim] {
+        try checkPlace()
         let owner = try ownerSlot().owner
         try takeUpNow()
         let begun = wantsBegun ? "AND state = 0 AND begun IS NOT NULL" : ""
@@ -343,7 +345,8 @@ package final class SQLiteStore: QueueStore {
 
     private func ownerSlot() throws(QueueError) -> OwnerSlot {
         if let slot { return slot }
-        let slot = try OwnerSlot(besides: path)
+        // One lock file for all paths to the file: a process may have another folder by now, and a path may be a link.
+        let slot = try OwnerSlot(besides: database.file.flatMap(FileReference.real) ?? path)
         // What an earlier process of this slot has left is free, also where it had the same number, and in all queues
         // of the file: to the stores of the others that process seems to live as long as the slot is taken.
         try takeUp(of: try queues()) { $0.hasPrefix("\(slot.number)/") || slot.isDead($0) }
@@ -465,6 +468,13 @@ package final class SQLiteStore: QueueStore {
 
     /// Limits the size of the file, as a full disk does.
     func limitPages(to count: Int) throws(DatabaseError) { try database.run("PRAGMA max_page_count = \(count)") }
+
+    /// Refuses to go on with a file that was moved, replaced or removed: with its journal SQLite does not notice, and
+    /// what is written then is lost when the last process closes it, or is another one's as well.
+    private func checkPlace() throws(QueueError) {
+        guard database.hasMoved else { return }
+        throw QueueError(.storeFailed, "\(path) was moved or removed while it was in use: open the queue anew")
+    }
 
     // MARK: Statements
 
