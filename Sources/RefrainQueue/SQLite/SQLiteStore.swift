@@ -150,22 +150,22 @@ package final class SQLiteStore: QueueStore {
         let owner = try ownerSlot().owner
         try takeUpNow()
         let begun = wantsBegun ? "AND state = 0 AND begun IS NOT NULL" : ""
-        let query = """
-            SELECT \(Self.columns) FROM refrain_request r WHERE queue = ? AND due <= ? \(begun) AND \(Self.laneIsFree) \
-            ORDER BY due, id LIMIT ?
-            """
-        // Without the lock for writing, where there is nothing to take.
-        var hasDue = false
+        let isFree = "queue = ? AND due <= ? \(begun) AND \(Self.laneIsFree)"
+        // Without the lock for writing: each request that waits in a lane is looked at, and there may be many.
+        var ids: [Int64] = []
         do throws(DatabaseError) {
-            try statement("SELECT 1 FROM refrain_request WHERE queue = ? AND due <= ? LIMIT 1")
-                .run([.text(queue), .integer(now)]) { _ in hasDue = true }
+            try statement("SELECT id FROM refrain_request r WHERE \(isFree) ORDER BY due, id LIMIT ?")
+                .run([.text(queue), .integer(now), .integer(Int64(limit))]) { row in ids.append(row.integer(0) ?? 0) }
         } catch { throw Self.error(error, path) }
-        guard hasDue else { return [] }
+        guard !ids.isEmpty else { return [] }
         return try transaction { () throws(DatabaseError) in
             let now = now
             var claims: [Claim] = []
-            try statement(query).run([.text(queue), .integer(now), .integer(Int64(limit))]) { row in
-                claims.append(Self.claim(row, token, now))
+            let select = try statement("SELECT \(Self.columns) FROM refrain_request r WHERE \(isFree) AND id = ?")
+            for id in ids {
+                try select.run([.text(queue), .integer(now), .integer(id)]) { row in
+                    claims.append(Self.claim(row, token, now))
+                }
             }
             // What may be repeated is begun here; the rest is by `begin`, in a commit of its own.
             let update = try statement(

@@ -154,6 +154,18 @@ struct SQLiteStoreTests {
         withExtendedLifetime(other) {}
     }
 
+    @Test("a worker looks for what it may take while another process writes, however many requests wait in a lane")
+    func looksWithoutLock() throws {
+        let scratch = try ScratchFile()
+        let store = try Self.store(scratch.path)
+        _ = try store.enqueue([try Self.new(lane: "a"), try Self.new(lane: "a")])
+        #expect(try store.claim(2, token: 1, wantsBegun: false).count == 1)
+        let other = try Database(path: scratch.path)
+        try other.run("BEGIN IMMEDIATE")
+        #expect(try store.claim(2, token: 2, wantsBegun: false).isEmpty)
+        try other.run("ROLLBACK")
+    }
+
     @Test("a request that is settled to be sent again waits for the later one of its lane that is with a worker")
     func laneOfSettled() throws {
         let scratch = try ScratchFile()
