@@ -544,9 +544,9 @@ struct RequestQueueTests {
     @Test("R37: a claim that was lost and has come back is waited for, and renewed, when the lost one ends")
     func lostClaim() async throws {
         let scratch = try ScratchFile()
-        let queue = try await RequestQueue(.sqlite(scratch.path)) { LosingStore($0) }
-        try await queue.enqueue(try Self.order())
         let sent = Counter()
+        let queue = try await RequestQueue(.sqlite(scratch.path)) { LosingStore($0, after: sent) }
+        try await queue.enqueue(try Self.order())
         let gates = [Signal(), Signal()]
         let loader = AnyLoader { request in
             let number = sent.increment()
@@ -644,10 +644,16 @@ private final class ForgetfulStore: ForwardingStore {
     }
 }
 
-/// A store with leases, of which the first is over before its first renewal: the row is due again.
+/// A store with leases, of which the first is over when its request was sent: the row is due again.
 private final class LosingStore: ForwardingStore {
+    private let sent: Counter
     private var claims: [Claim] = []
     private var hasLost = false
+
+    init(_ store: any QueueStore, after sent: Counter) {
+        self.sent = sent
+        super.init(store)
+    }
 
     override var lease: Duration? { .seconds(3) }
 
@@ -659,7 +665,7 @@ private final class LosingStore: ForwardingStore {
 
     override func renew(_ tokens: Set<Int64>) throws(QueueError) -> Set<Int64> {
         guard let first = claims.first else { return [] }
-        guard hasLost else {
+        guard hasLost || sent.value == 0 else {
             hasLost = true
             try store.release([first])
             return []
