@@ -55,6 +55,11 @@ package struct FileReference: Sendable, Hashable {
         of path: String,
         _ piece: (UnsafeRawBufferPointer) -> Void
     ) throws(QueueError) -> (Int64, String) {
+        // The end of a pipe or a device may never come, nor the writer that an open pipe waits for.
+        var status = stat()
+        guard stat(path, &status) != 0 || [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {
+            throw QueueError(.invalidRequest, "cannot read the file of the body, \(path): it is not a file")
+        }
         guard let file = fopen(path, "rb") else {
             throw QueueError(.invalidRequest, "cannot read the file of the body, \(path): \(systemText(errno))")
         }

@@ -8,6 +8,13 @@ import Testing
 
 @testable import RefrainQueue
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -478,6 +485,11 @@ struct RequestQueueTests {
         #expect(await code(try HTTPRequest(Self.url, method: .put, body: stream)) == .invalidRequest)
         #expect(await code(try HTTPRequest(Self.url, headers: ["X": "a\r\nb"])) == .invalidRequest)
         #expect(await code(try HTTPRequest(Self.url, body: .file("/nonexistent"))) == .invalidRequest)
+        let pipe = scratch.path + "-pipe"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        for path in [pipe, "/dev/zero"] {
+            #expect(await code(try HTTPRequest(Self.url, body: .file(path))) == .invalidRequest)
+        }
         #expect(await code(try HTTPRequest(Self.url), lane: "") == .invalidRequest)
         #expect(await code(try HTTPRequest(Self.url), lane: "a\0b") == .invalidRequest)
         #expect(try await queue.items().isEmpty)
