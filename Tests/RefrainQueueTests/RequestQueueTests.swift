@@ -450,6 +450,29 @@ struct RequestQueueTests {
         #expect(started.value == 2)
     }
 
+    @Test("R18: a worker that ends while a request waits for its next attempt leaves it the rest of that wait")
+    func endInWait() async throws {
+        let scratch = try ScratchFile()
+        let clock = TestClock()
+        let clocks = clock.retryClocks()
+        let queue = try await RequestQueue(.sqlite(scratch.path), clocks: clocks)
+        // Without a key as well: a 429 says that it was not processed.
+        for key in [HTTPRequest.IdempotencyKey.none, .generated] { try await queue.enqueue(try Self.order(key: key)) }
+        let mock = MockLoader().otherwise(.status(429, headers: ["Retry-After": "8"]))
+        let loader = Retry(.recommended, budgets: nil, clocks: clocks) --> mock
+        let worker = queue.worker(on: loader, concurrency: 3)
+        let run = Task { try await worker.run(grace: .zero) }
+        // The two requests and the worker.
+        await clock.sleepers(atLeast: 3)
+        run.cancel()
+        try await run.value
+        let items = try await queue.items()
+        #expect(items.map(\.outcome) == [.ready, .ready] && items[0].begun == nil && items[1].begun != nil)
+        let waits = items.compactMap { item in item.due.map { clocks.wallNow.duration(to: $0) } }
+        #expect(waits.count == 2 && waits.allSatisfy { $0 > .seconds(7) && $0 <= .seconds(9) }, "\(waits)")
+        #expect(mock.requests.count == 2)
+    }
+
     @Test("a large file is referred to, and one that has changed since is not sent")
     func files() async throws {
         let scratch = try ScratchFile()
