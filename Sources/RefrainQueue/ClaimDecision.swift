@@ -38,10 +38,15 @@ struct ResultDecision: Hashable, Sendable {
     ///   - result: what the engine answered.
     ///   - claim: the claim that was sent.
     ///   - timeLeft: how long the key lasts; nil: it has none, or needs none.
+    ///   - wait: what is left of the wait for its next attempt in which the call ended; nil: it did not end in one.
     ///   - now: the present time.
-    static func decide(_ result: HTTPResult, _ claim: Claim, timeLeft: Duration?, now: WallClock.Instant)
-        -> ResultDecision
-    {
+    static func decide(
+        _ result: HTTPResult,
+        _ claim: Claim,
+        timeLeft: Duration?,
+        wait: Duration? = nil,
+        now: WallClock.Instant
+    ) -> ResultDecision {
         let context = RetryContext(result.request, result, attempt: .first, remaining: nil, now: now)
         switch result {
         case .success(let response):
@@ -60,6 +65,11 @@ struct ResultDecision: Hashable, Sendable {
                 }
                 // A retry of a request that is sent once follows a certain refusal only.
                 return ResultDecision(outcome: .later(delay), error: last, isUnsent: claim.request.safety == .once)
+            }
+            if let wait, error.isCancellation {
+                // As if it had been too long for memory: it is not cut short, and nothing was under way in it.
+                let text = error.message ?? error.code.rawValue
+                return ResultDecision(outcome: .later(wait), error: text, isUnsent: claim.request.safety == .once)
             }
             return ended(result, claim, context, error.message ?? error.code.rawValue)
         }

@@ -38,7 +38,8 @@ package struct FileReference: Sendable, Hashable {
         var small: [UInt8] = []
         let (size, digest) = try contents(of: path) { if small.count <= limit { small += $0 } }
         guard size > limit else { return (small, nil) }
-        return ([], FileReference(path: absolute(path), size: size, digest: digest))
+        // A worker may run in another folder.
+        return ([], FileReference(path: real(path) ?? path, size: size, digest: digest))
     }
 
     /// Checks that the file is the one that was enqueued.
@@ -54,6 +55,11 @@ package struct FileReference: Sendable, Hashable {
         of path: String,
         _ piece: (UnsafeRawBufferPointer) -> Void
     ) throws(QueueError) -> (Int64, String) {
+        // The end of a pipe or a device may never come, nor the writer that an open pipe waits for.
+        var status = stat()
+        guard stat(path, &status) != 0 || [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {
+            throw QueueError(.invalidRequest, "cannot read the file of the body, \(path): it is not a file")
+        }
         guard let file = fopen(path, "rb") else {
             throw QueueError(.invalidRequest, "cannot read the file of the body, \(path): \(systemText(errno))")
         }
@@ -77,9 +83,9 @@ package struct FileReference: Sendable, Hashable {
         return (size, digest.finish())
     }
 
-    /// A worker may run in another folder.
-    private static func absolute(_ path: String) -> String {
-        guard let resolved = realpath(path, nil) else { return path }
+    /// The path from the root without links; nil: nothing is there.
+    static func real(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         return String(cString: resolved)
     }

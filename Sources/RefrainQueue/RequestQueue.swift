@@ -106,6 +106,8 @@ public final class RequestQueue: Sendable {
         /// It counts as done.
         public static let done = Settlement(kind: .done)
         /// It is sent again, with its key, if it has one, and with all attempts of the policy.
+        ///
+        /// One that may have been sent longer ago than ``Settings/keyLifetime`` is unknown again: it needs a new key.
         public static let again = Settlement(kind: .again(hasNewKey: false))
         /// It is sent again, with a new key on request: the server then takes it for another one.
         public static func again(newKey: Bool) -> Settlement { Settlement(kind: .again(hasNewKey: newKey)) }

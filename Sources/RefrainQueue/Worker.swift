@@ -294,16 +294,29 @@ extension RequestQueue {
             request.durableCall = DurableCall(earlierAttempts: claim.attempts, longestWait: Self.longestWait) {
                 lease.isValid
             }
+            // When the wait for a next attempt ends, from the decision on it until the end of that attempt.
+            let waitEnd = Locked<Duration?>(nil)
+            request.attemptObserver = { [clocks = queue.clocks] record in
+                let end = record.decision == .retry ? clocks.now + record.delay : nil
+                waitEnd.withLock { $0 = end }
+            }
             let result = await send(request)
             if case .failure(let error) = result, [.resetInProgress, .sessionInvalidated].contains(error.code) {
                 let end = queue.clocks.now + Self.refusalPause
                 state.withLock { $0.pauseEnd = end }
             }
-            try await write(self.result(of: claim, result, timeLeft), lease)
+            let wait = waitEnd.withLock { $0 }.map { max(.zero, $0 - queue.clocks.now) }
+            try await write(self.result(of: claim, result, timeLeft, wait), lease)
         }
 
-        private func result(of claim: Claim, _ answer: HTTPResult, _ timeLeft: Duration?) -> ClaimResult {
-            let decision = ResultDecision.decide(answer, claim, timeLeft: timeLeft, now: queue.clocks.wallNow)
+        private func result(
+            of claim: Claim,
+            _ answer: HTTPResult,
+            _ timeLeft: Duration?,
+            _ wait: Duration?
+        ) -> ClaimResult {
+            let now = queue.clocks.wallNow
+            let decision = ResultDecision.decide(answer, claim, timeLeft: timeLeft, wait: wait, now: now)
             var result = ClaimResult(claim, decision.outcome, error: decision.error)
             result.isUnsent = decision.isUnsent
             result.attempts = answer.attempts.count(where: \.isOfSchedule)

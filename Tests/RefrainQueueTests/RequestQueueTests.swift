@@ -8,6 +8,13 @@ import Testing
 
 @testable import RefrainQueue
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -443,6 +450,29 @@ struct RequestQueueTests {
         #expect(started.value == 2)
     }
 
+    @Test("R18: a worker that ends while a request waits for its next attempt leaves it the rest of that wait")
+    func endInWait() async throws {
+        let scratch = try ScratchFile()
+        let clock = TestClock()
+        let clocks = clock.retryClocks()
+        let queue = try await RequestQueue(.sqlite(scratch.path), clocks: clocks)
+        // Without a key as well: a 429 says that it was not processed.
+        for key in [HTTPRequest.IdempotencyKey.none, .generated] { try await queue.enqueue(try Self.order(key: key)) }
+        let mock = MockLoader().otherwise(.status(429, headers: ["Retry-After": "8"]))
+        let loader = Retry(.recommended, budgets: nil, clocks: clocks) --> mock
+        let worker = queue.worker(on: loader, concurrency: 3)
+        let run = Task { try await worker.run(grace: .zero) }
+        // The two requests and the worker.
+        await clock.sleepers(atLeast: 3)
+        run.cancel()
+        try await run.value
+        let items = try await queue.items()
+        #expect(items.map(\.outcome) == [.ready, .ready] && items[0].begun == nil && items[1].begun != nil)
+        let waits = items.compactMap { item in item.due.map { clocks.wallNow.duration(to: $0) } }
+        #expect(waits.count == 2 && waits.allSatisfy { $0 > .seconds(7) && $0 <= .seconds(9) }, "\(waits)")
+        #expect(mock.requests.count == 2)
+    }
+
     @Test("a large file is referred to, and one that has changed since is not sent")
     func files() async throws {
         let scratch = try ScratchFile()
@@ -478,6 +508,11 @@ struct RequestQueueTests {
         #expect(await code(try HTTPRequest(Self.url, method: .put, body: stream)) == .invalidRequest)
         #expect(await code(try HTTPRequest(Self.url, headers: ["X": "a\r\nb"])) == .invalidRequest)
         #expect(await code(try HTTPRequest(Self.url, body: .file("/nonexistent"))) == .invalidRequest)
+        let pipe = scratch.path + "-pipe"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        for path in [pipe, "/dev/zero"] {
+            #expect(await code(try HTTPRequest(Self.url, body: .file(path))) == .invalidRequest)
+        }
         #expect(await code(try HTTPRequest(Self.url), lane: "") == .invalidRequest)
         #expect(await code(try HTTPRequest(Self.url), lane: "a\0b") == .invalidRequest)
         #expect(try await queue.items().isEmpty)
@@ -544,9 +579,9 @@ struct RequestQueueTests {
     @Test("R37: a claim that was lost and has come back is waited for, and renewed, when the lost one ends")
     func lostClaim() async throws {
         let scratch = try ScratchFile()
-        let queue = try await RequestQueue(.sqlite(scratch.path)) { LosingStore($0) }
-        try await queue.enqueue(try Self.order())
         let sent = Counter()
+        let queue = try await RequestQueue(.sqlite(scratch.path)) { LosingStore($0, after: sent) }
+        try await queue.enqueue(try Self.order())
         let gates = [Signal(), Signal()]
         let loader = AnyLoader { request in
             let number = sent.increment()
@@ -644,10 +679,16 @@ private final class ForgetfulStore: ForwardingStore {
     }
 }
 
-/// A store with leases, of which the first is over before its first renewal: the row is due again.
+/// A store with leases, of which the first is over when its request was sent: the row is due again.
 private final class LosingStore: ForwardingStore {
+    private let sent: Counter
     private var claims: [Claim] = []
     private var hasLost = false
+
+    init(_ store: any QueueStore, after sent: Counter) {
+        self.sent = sent
+        super.init(store)
+    }
 
     override var lease: Duration? { .seconds(3) }
 
@@ -659,7 +700,7 @@ private final class LosingStore: ForwardingStore {
 
     override func renew(_ tokens: Set<Int64>) throws(QueueError) -> Set<Int64> {
         guard let first = claims.first else { return [] }
-        guard hasLost else {
+        guard hasLost || sent.value == 0 else {
             hasLost = true
             try store.release([first])
             return []

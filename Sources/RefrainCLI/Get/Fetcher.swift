@@ -93,7 +93,7 @@ final class Fetcher: Sendable {
                 ending = .outcome(known)
             } else {
                 let ticket = places.map { _ in Places.Ticket(board) }
-                ending = board.ending(of: await fetch(job, number: number, by: loader, ticket))
+                ending = board.ending(of: await fetch(job, number: number, by: loader, ticket, board))
             }
         }
     }
@@ -109,7 +109,8 @@ final class Fetcher: Sendable {
         _ job: FetchJob,
         number index: Int,
         by loader: any HTTPLoader,
-        _ ticket: Places.Ticket?
+        _ ticket: Places.Ticket?,
+        _ board: RunBoard
     ) async -> FetchOutcome {
         let clock = ContinuousClock()
         let start = clock.now
@@ -152,7 +153,7 @@ final class Fetcher: Sendable {
                 throw error
             }
             made.sendCount = counted
-            watch(&made, ticket, counted)
+            watch(&made, ticket, counted, board)
             let loaded = await loader.load(made).begun(waited)
             pacer.returnPermit(of: made)
             if let ticket { places?.end(ticket, loaded) }
@@ -250,7 +251,12 @@ final class Fetcher: Sendable {
     private var readsResponses: Bool { settings.options.policy.condition != nil || settings.options.pace.readsBodies }
 
     /// Lets a request give its place up while it waits for its next attempt, and be counted as one that waits.
-    private func watch(_ request: inout HTTPRequest, _ ticket: Places.Ticket?, _ count: SendCounter.Count?) {
+    private func watch(
+        _ request: inout HTTPRequest,
+        _ ticket: Places.Ticket?,
+        _ count: SendCounter.Count?,
+        _ board: RunBoard
+    ) {
         guard ticket != nil || count != nil else { return }
         request.ticket = ticket
         let shown = request.attemptObserver
@@ -258,7 +264,7 @@ final class Fetcher: Sendable {
             shown?(record)
             guard record.decision == .retry else { return }
             count?.rest()
-            ticket?.rest()
+            if let ticket { ticket.rest() } else { board.post(.rested) }
         }
     }
 

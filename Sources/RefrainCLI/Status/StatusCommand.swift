@@ -56,7 +56,8 @@ struct StatusCommand {
         guard Directory.kind(of: path) == .file else {
             throw UsageError("\(Sanitized.text(operand)): there is no state of a run")
         }
-        return path
+        // Its lock is beside the file itself.
+        return (try? Directory.withoutLinks(path)) ?? path
     }
 
     /// A request with the bytes that its partial file holds now; its row is written only when it has ended.

@@ -35,8 +35,16 @@ package final class Database {
 
     deinit { sqlite3_close_v2(handle) }
 
-    /// Whether it is in a file; otherwise it is in memory, or in a temporary file that nothing else can open.
-    package var isInFile: Bool { sqlite3_db_filename(handle, "main").map { $0.pointee != 0 } ?? false }
+    /// The absolute path of its file; nil: it is in memory, or in a temporary file that nothing else can open.
+    package var file: String? {
+        sqlite3_db_filename(handle, "main").flatMap { $0.pointee == 0 ? nil : String(cString: $0) }
+    }
+
+    /// Whether its path leads to another file by now, or to none.
+    var hasMoved: Bool {
+        var hasMoved: Int32 = 0
+        return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) == SQLITE_OK && hasMoved != 0
+    }
 
     /// Settings for all databases of the process.
     private static let settings: Void = refrain_sqlite_keep_no_account()

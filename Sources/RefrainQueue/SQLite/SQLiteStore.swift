@@ -38,7 +38,7 @@ package final class SQLiteStore: QueueStore {
             // 16 MiB: with SQLite's 2 MB a queue of 100,000 requests reads most pages anew for each claim.
             try database.run("PRAGMA cache_size = -16384")
         } catch { throw Self.error(error, path) }
-        guard database.isInFile else {
+        guard database.file != nil else {
             let shown = PrintableText.line(path)
             throw QueueError(.cannotOpen, "a queue needs a file, which outlives the process; \"\(shown)\" names none")
         }
@@ -121,7 +121,8 @@ package final class SQLiteStore: QueueStore {
     // MARK: Enqueuing
 
     package func enqueue(_ requests: [NewRequest]) throws(QueueError) -> [Int64?] {
-        try transaction { () throws(DatabaseError) in
+        try checkPlace()
+        return try transaction { () throws(DatabaseError) in
             let insert = try statement(Self.insert)
             let now = now
             var ids: [Int64?] = []
@@ -145,25 +146,26 @@ package final class SQLiteStore: QueueStore {
         """
 
     package func claim(_ limit: Int, token: Int64, wantsBegun: Bool) throws(QueueError) -> [Claim] {
+        try checkPlace()
         let owner = try ownerSlot().owner
         try takeUpNow()
         let begun = wantsBegun ? "AND state = 0 AND begun IS NOT NULL" : ""
-        let query = """
-            SELECT \(Self.columns) FROM refrain_request r WHERE queue = ? AND due <= ? \(begun) AND \(Self.laneIsFree) \
-            ORDER BY due, id LIMIT ?
-            """
-        // Without the lock for writing, where there is nothing to take.
-        var hasDue = false
+        let isFree = "queue = ? AND due <= ? \(begun) AND \(Self.laneIsFree)"
+        // Without the lock for writing: each request that waits in a lane is looked at, and there may be many.
+        var ids: [Int64] = []
         do throws(DatabaseError) {
-            try statement("SELECT 1 FROM refrain_request WHERE queue = ? AND due <= ? LIMIT 1")
-                .run([.text(queue), .integer(now)]) { _ in hasDue = true }
+            try statement("SELECT id FROM refrain_request r WHERE \(isFree) ORDER BY due, id LIMIT ?")
+                .run([.text(queue), .integer(now), .integer(Int64(limit))]) { row in ids.append(row.integer(0) ?? 0) }
         } catch { throw Self.error(error, path) }
-        guard hasDue else { return [] }
+        guard !ids.isEmpty else { return [] }
         return try transaction { () throws(DatabaseError) in
             let now = now
             var claims: [Claim] = []
-            try statement(query).run([.text(queue), .integer(now), .integer(Int64(limit))]) { row in
-                claims.append(Self.claim(row, token, now))
+            let select = try statement("SELECT \(Self.columns) FROM refrain_request r WHERE \(isFree) AND id = ?")
+            for id in ids {
+                try select.run([.text(queue), .integer(now), .integer(id)]) { row in
+                    claims.append(Self.claim(row, token, now))
+                }
             }
             // What may be repeated is begun here; the rest is by `begin`, in a commit of its own.
             let update = try statement(
@@ -343,7 +345,8 @@ package final class SQLiteStore: QueueStore {
 
     private func ownerSlot() throws(QueueError) -> OwnerSlot {
         if let slot { return slot }
-        let slot = try OwnerSlot(besides: path)
+        // One lock file for all paths to the file: a process may have another folder by now, and a path may be a link.
+        let slot = try OwnerSlot(besides: database.file.flatMap(FileReference.real) ?? path)
         // What an earlier process of this slot has left is free, also where it had the same number, and in all queues
         // of the file: to the stores of the others that process seems to live as long as the slot is taken.
         try takeUp(of: try queues()) { $0.hasPrefix("\(slot.number)/") || slot.isDead($0) }
@@ -465,6 +468,13 @@ package final class SQLiteStore: QueueStore {
 
     /// Limits the size of the file, as a full disk does.
     func limitPages(to count: Int) throws(DatabaseError) { try database.run("PRAGMA max_page_count = \(count)") }
+
+    /// Refuses to go on with a file that was moved, replaced or removed: with its journal SQLite does not notice, and
+    /// what is written then is lost when the last process closes it, or is another one's as well.
+    private func checkPlace() throws(QueueError) {
+        guard database.hasMoved else { return }
+        throw QueueError(.storeFailed, "\(path) was moved or removed while it was in use: open the queue anew")
+    }
 
     // MARK: Statements
 

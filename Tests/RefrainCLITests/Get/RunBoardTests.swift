@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainHTTP
+import RefrainTesting
 import Testing
 
 @testable import RefrainCLI
@@ -115,6 +116,29 @@ struct RunBoardTests {
             try await plan.note(outcome)
             #expect(try TransferState.read(file).entries.filter { $0.outcome == .done }.count == count)
         }
+        folder.remove()
+    }
+
+    @Test("R37: the run is told at once that a request waits for its next attempt, also if it is the only one")
+    func rests() async throws {
+        let server = try FaultServer()
+        let settings = try settings(
+            [server.baseURL + "/status/503"],
+            ["--attempts", "3", "--backoff", "constant:1ms", "--quiet"]
+        )
+        let plan = try RunPlan(settings)
+        var queue = try queue(settings)
+        let taken = queue.takeUnplanned()
+        let part = try #require(taken)
+        queue.add(try await part.planned(by: plan).get())
+        let board = RunBoard(queue, workers: 1)
+        #expect(board.allow(below: 1) == 1)
+        let progress = Progress(settings, StatusLine())
+        let fetcher = Fetcher(settings, streams: [:], state: plan.state, quota: nil, progress: progress)
+        await fetcher.fetchJobs(of: board, by: 0)
+        var rests = 0
+        for case .rested in await board.events() { rests += 1 }
+        #expect(rests == 2 && server.requests(toPath: "/status/503").count == 3)
         folder.remove()
     }
 

@@ -89,6 +89,33 @@ struct SQLiteStoreTests {
         #expect(Set(try first.rows(.outcome(.claimed, after: 0, limit: 9)).map(\.owner)).count == 2)
     }
 
+    @Test("R37: a file that two processes know by different paths has the slots of both")
+    func links() throws {
+        let scratch = try ScratchFile()
+        let link = scratch.path + "-link"
+        #expect(symlink(scratch.path, link) == 0)
+        let (first, second) = (try Self.store(scratch.path), try Self.store(link))
+        _ = try first.enqueue([try Self.new(.post)])
+        #expect(try first.claim(1, token: 1, wantsBegun: false).count == 1)
+        #expect(try second.claim(1, token: 2, wantsBegun: false).isEmpty)
+    }
+
+    @Test("R37: a file that was removed or replaced takes no request, and gives none", arguments: [false, true])
+    func moved(isReplaced: Bool) throws {
+        let scratch = try ScratchFile()
+        let store = try Self.store(scratch.path)
+        _ = try store.enqueue([try Self.new(.post)])
+        #expect(rename(scratch.path, scratch.path + "-old") == 0)
+        let other = isReplaced ? try Self.store(scratch.path + "-new") : nil
+        if isReplaced { #expect(rename(scratch.path + "-new", scratch.path) == 0) }
+        let new = try Self.new(.post)
+        let error = try #require(Self.error { () throws(QueueError) in _ = try store.enqueue([new]) })
+        #expect(error.code == .storeFailed && "\(error)".contains("open the queue anew"), "\(error)")
+        let code = Self.code { () throws(QueueError) in _ = try store.claim(1, token: 1, wantsBegun: false) }
+        #expect(code == .storeFailed)
+        withExtendedLifetime(other) {}
+    }
+
     @Test("what a store has claimed is free when it is gone")
     func gone() throws {
         let scratch = try ScratchFile()
@@ -125,6 +152,18 @@ struct SQLiteStoreTests {
         _ = try other.claim(1, token: 2, wantsBegun: false)
         #expect(try store("orders").claim(1, token: 3, wantsBegun: false).first?.claims == 2)
         withExtendedLifetime(other) {}
+    }
+
+    @Test("a worker looks for what it may take while another process writes, however many requests wait in a lane")
+    func looksWithoutLock() throws {
+        let scratch = try ScratchFile()
+        let store = try Self.store(scratch.path)
+        _ = try store.enqueue([try Self.new(lane: "a"), try Self.new(lane: "a")])
+        #expect(try store.claim(2, token: 1, wantsBegun: false).count == 1)
+        let other = try Database(path: scratch.path)
+        try other.run("BEGIN IMMEDIATE")
+        #expect(try store.claim(2, token: 2, wantsBegun: false).isEmpty)
+        try other.run("ROLLBACK")
     }
 
     @Test("a request that is settled to be sent again waits for the later one of its lane that is with a worker")

@@ -39,6 +39,7 @@ enum ProxySettings {
 
     /// The hosts without a proxy, from the environment.
     private static func hostsOfEnvironment() -> String? {
-        (getenv("no_proxy") ?? getenv("NO_PROXY")).map { String(cString: $0) }
+        // To libcurl an empty variable is not set.
+        [getenv("no_proxy"), getenv("NO_PROXY")].compactMap { $0.map { String(cString: $0) } }.first { !$0.isEmpty }
     }
 }

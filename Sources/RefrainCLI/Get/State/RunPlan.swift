@@ -32,7 +32,14 @@ struct RunPlan: Sendable {
         }
         #endif
         guard let path = state.file else { return nil }
-        return try TransferState(path: path, option: state.option, list: state.rereadList)
+        let opened = try TransferState(path: path, option: state.option, list: state.rereadList)
+        do throws(DatabaseError) {
+            try opened.beginRun()
+        } catch {
+            opened.withdraw()
+            throw UsageError("\(state.option): \(error)")
+        }
+        return opened
     }
 
     /// Returns jobs with their rows of the state; missing rows are written in one transaction.

@@ -115,9 +115,6 @@ final class TransferState: Sendable {
     /// - Parameter list: the list that its requests are from; nil: they belong to no list that can be read again.
     /// - Throws: ``UsageError`` where another run uses it, or it is not a state of this program.
     init(path: String, option: String, list: String? = nil) throws(UsageError) {
-        let isNew = Directory.kind(of: path) == .nothing
-        self.isNew = isNew
-        self.path = path
         self.list = list
         // What others can write into an output folder does not lead out of it.
         if option == "--output-dir" {
@@ -125,13 +122,19 @@ final class TransferState: Sendable {
                 throw UsageError("\(option): \(path)\(ending) is a symbolic link, which is not followed; remove it")
             }
         }
+        // The lock is beside the file itself: two runs that know it by different names are two users of one state.
+        let path = (try? Directory.withoutLinks(path)) ?? path
+        let isNew = Directory.kind(of: path) == .nothing
+        self.isNew = isNew
+        self.path = path
         lock = try StateLock(state: path, option: option)
         // The lock file exists, so the uppercase name exists only if case is ignored.
         foldsNames = !path.hasSuffix(Directory.stateName) || Directory.kind(of: Self.otherCase(path + "-lock")) == .file
-        // SQLite removes its journal when a process closes the database.
-        followsKill = Directory.fileSize(path + "-wal") ?? 0 > 0
         do throws(DatabaseError) {
             let database = try Self.prepared(path, foldsNames: foldsNames)
+            var isMarked = false
+            try database.prepare("SELECT 1 FROM running").run { _ in isMarked = true }
+            followsKill = isMarked
             var isEmpty = true
             try database.prepare("SELECT 1 FROM requests LIMIT 1").run { _ in isEmpty = false }
             var unclaimed: Set<Int> = []
@@ -167,9 +170,27 @@ final class TransferState: Sendable {
         return folder + path.dropFirst(folder.count).uppercased()
     }
 
+    /// Notes that a run uses the state, until ``finish()``: what the next run finds of it was left by a kill.
+    func beginRun() throws(DatabaseError) {
+        // The journal of the database tells it less well: any command that closes the state removes it.
+        try change("INSERT OR IGNORE INTO running VALUES (1)")
+    }
+
     /// Removes a state that did not exist before.
     func withdraw() {
-        if isNew { Self.remove(path) }
+        if isNew { Self.remove(path) } else { try? change("DELETE FROM running") }
+    }
+
+    private func change(_ sql: String) throws(DatabaseError) {
+        let failure: DatabaseError? = database.withLock { box in
+            do throws(DatabaseError) {
+                try box.database.run(sql)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw failure }
     }
 
     private static func remove(_ path: String) {
@@ -296,6 +317,7 @@ final class TransferState: Sendable {
         ) WITHOUT ROWID;
         CREATE UNIQUE INDEX IF NOT EXISTS names ON requests (folded) WHERE folded IS NOT NULL;
         CREATE TABLE IF NOT EXISTS lists (name TEXT PRIMARY KEY NOT NULL, isRead INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS running (id INTEGER PRIMARY KEY);
         """ + PlannedRequests.schema
     static let columns =
         "identity, url, method, name, outcome, status, validator, bytes, attempts, key, error, ended, begun, settled, "
@@ -502,11 +524,12 @@ final class TransferState: Sendable {
         try database.run("DELETE FROM planned; COMMIT")
     }
 
-    /// Makes the rows of all requests that have not ended.
+    /// Makes the rows of all requests that have not ended, and notes the end of the run.
     func finish() throws(DatabaseError) {
         let failure: DatabaseError? = database.withLock { box in
             do throws(DatabaseError) {
                 if box.planned?.isEmpty == false { try makeAllRows(&box) }
+                try box.database.run("DELETE FROM running")
                 return nil
             } catch {
                 return error

@@ -126,6 +126,11 @@ struct SettlementTests {
             }
             let end = await running.end()
             if isKilled, end.status == -SIGKILL { kills += 1 } else { ended = end }
+            // A command that opens the state and closes it leaves nothing of the killed run's journal.
+            let rows = try TransferState.read(Directory.path(folder.path, Directory.stateName)).entries
+            if let other = rows.first(where: { $0.url.hasSuffix("/ok") && $0.outcome == .pending }) {
+                #expect(try await Executable.run(["retry", folder.path, other.id]).status == 0)
+            }
         }
         // The first death of a download may come before its send is written.
         #expect(isOrder ? kills == 5 : (5...6).contains(kills), "\(kills)")
@@ -214,8 +219,29 @@ struct SettlementTests {
         await server.requests(atLeast: 3)
         let busy = try await command("retry", open.id)
         #expect(busy.status == 2 && busy.errors.contains("another run (pid \(running.pid))"), "\(busy.errors)")
+        // By another name it is the same state.
+        let link = ScratchFile.at(state + "-link")
+        #expect(symlink(state, link.path) == 0)
+        let linked = try await Executable.run(["retry", link.path, open.id])
+        #expect(linked.status == 2 && linked.errors.contains("another run (pid \(running.pid))"), "\(linked.errors)")
+        link.remove()
         running.signal(9)
         _ = await running.end()
+        remove()
+    }
+
+    @Test("R37: what follows a kill is known until a run has ended in order, whatever opens the state meanwhile")
+    func mark() throws {
+        let entry = TransferState.Entry(identity: "GET http://h/", url: "http://h/", method: "GET", name: nil)
+        func opened() throws -> TransferState { try TransferState(path: state, option: "--state") }
+        #expect(try !opened().followsKill(entry))
+        try opened().beginRun()
+        for _ in 1...2 { #expect(try opened().followsKill(entry)) }
+        let next = try opened()
+        try next.beginRun()
+        try next.finish()
+        withExtendedLifetime(consume next) {}
+        #expect(try !opened().followsKill(entry))
         remove()
     }
 
