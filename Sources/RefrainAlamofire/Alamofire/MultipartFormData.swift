@@ -33,7 +33,7 @@ public final class MultipartFormData {
     public init(boundary: String? = nil) { self.boundary = boundary ?? HTTPBody.randomBoundary }
 
     /// The media type of the form, with its boundary.
-    public var contentType: String { "multipart/form-data; boundary=\(boundary)" }
+    public var contentType: String { HTTPBody.multipartContentType(boundary: boundary) }
 
     /// The number of bytes of all parts, without their heads and boundaries; a part of unknown length counts as empty.
     public var contentLength: UInt64 {

@@ -100,6 +100,7 @@ struct MultipartFormDataTests {
         let form = MultipartFormData(boundary: "b")
         form.append(Data("1".utf8), withName: "one")
         #expect(form.contentType == "multipart/form-data; boundary=b")
+        #expect(MultipartFormData(boundary: "a b:c").contentType == "multipart/form-data; boundary=\"a b:c\"")
         let text = "--b\r\nContent-Disposition: form-data; name=\"one\"\r\n\r\n1\r\n--b--\r\n"
         #expect(try form.encode() == Data(text.utf8))
         #expect(form.contentLength == 1, "of the parts alone")
