@@ -112,6 +112,8 @@ struct MultipartFormDataTests {
         other.append(file, withName: "file")
         #expect(other.contentLength == UInt64(text.utf8.count))
         #expect(other.parts.last?.body.contentType == "application/octet-stream", "of an extension that is unknown")
+        other.append(try #require(URL(string: "https://a.example\(file.path())")), withName: "remote")
+        #expect(throws: RefrainError.self, "a URL that is not of a file") { try other.encode() }
         _ = try await session.upload(multipartFormData: form, to: address, method: .put).validate()
             .serializingString().value
         #expect(bodies.entries == [text, text])
