@@ -148,7 +148,7 @@ extension JSONEncoding.Value {
     /// A whole number is an integer, as Foundation writes it: `1.0` becomes `1`. The values of `JSONSerialization` are
     /// what they were in the text: its null is nil, and its 0 and 1 are numbers.
     ///
-    /// - Throws: `InvalidArgument` for another value.
+    /// - Throws: `InvalidArgument` for another value, and for a number whose digits would be lost.
     public init(_ value: Any) throws {
         // Foundation is not linked on Linux, so its objects are told apart by the names of their classes.
         let className = type(of: value) is AnyClass ? "\(type(of: value))" : nil
@@ -163,6 +163,10 @@ extension JSONEncoding.Value {
             self = .int(integer)
         // By its digits: `0.1` in single precision is another number in double precision.
         case let value as any BinaryFloatingPoint: self = Self.number(Double("\(value)") ?? Double(value))
+        case let value as Decimal:
+            let number = Double("\(value)")
+            guard let number, Decimal(string: "\(number)") == value else { throw Self.invalid(value) }
+            self = Self.number(number)
         case let value as URL: self = .string(value.absoluteString)
         // A number of Foundation's, which is bridged.
         case let value as Int64: self = .int(value)

@@ -67,9 +67,12 @@ struct SerializationNamesTests {
         let any: [String: Any] = [
             "a": NSNumber(value: 1), "b": NSNumber(value: true), "c": Optional(NSNumber(value: 0)) as Any,
             "d": Optional(true) as Any, "e": NSNumber(value: 1.0), "f": Float(0.1), "g": Int?.none as Any,
+            "h": Decimal(999) / 100, "i": Decimal(-7), "j": Decimal(sign: .plus, exponent: 20, significand: 1),
         ]
         let query = try literal.encode(HTTPRequest("https://a.example/"), with: any).url.query(percentEncoded: true)
-        #expect(query == "a=1&b=true&c=0&d=true&e=1&f=0.1")
+        #expect(query == "a=1&b=true&c=0&d=true&e=1&f=0.1&h=9.99&i=-7&j=1e%2B20")
+        let exact = try #require(Decimal(string: "0.1234567890123456789012345"))
+        #expect(throws: AFError.self) { try literal.encode(request, with: ["a": exact] as [String: Any]) }
     }
 
     @Test("keys, key paths, dates and data are encoded as the encoder says")
