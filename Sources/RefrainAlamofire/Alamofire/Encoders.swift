@@ -145,25 +145,35 @@ extension ParameterEncoding {
 extension JSONEncoding.Value {
     /// Makes a value of any one that JSON can represent: text, numbers, booleans, URLs, nil, lists and dictionaries.
     ///
-    /// A whole number is an integer, as Foundation writes it: `1.0` becomes `1`.
+    /// A whole number is an integer, as Foundation writes it: `1.0` becomes `1`. The values of `JSONSerialization` are
+    /// what they were in the text: its null is nil, and its 0 and 1 are numbers.
     ///
-    /// - Throws: `InvalidArgument` for another value.
+    /// - Throws: `InvalidArgument` for another value, and for a number whose digits would be lost.
     public init(_ value: Any) throws {
+        // Foundation is not linked on Linux, so its objects are told apart by the names of their classes.
+        let className = type(of: value) is AnyClass ? "\(type(of: value))" : nil
         switch value {
         case let value as JSONEncoding.Value: self = value
+        case let value as any OptionalValue: self = try value.wrapped.map { try JSONEncoding.Value($0) } ?? .null
         case let value as String: self = .string(value)
-        case let value as Bool: self = .bool(value)
+        // Numbers of Foundation's that are 0 or 1 convert to booleans as well.
+        case let value as Bool where className == nil || className == "__NSCFBoolean": self = .bool(value)
         case let value as any BinaryInteger:
             guard let integer = Int64(exactly: value) else { throw Self.invalid(value) }
             self = .int(integer)
-        case let value as any BinaryFloatingPoint: self = Self.number(Double(value))
+        // By its digits: `0.1` in single precision is another number in double precision.
+        case let value as any BinaryFloatingPoint: self = Self.number(Double("\(value)") ?? Double(value))
+        case let value as Decimal:
+            let number = Double("\(value)")
+            guard let number, Decimal(string: "\(number)") == value else { throw Self.invalid(value) }
+            self = Self.number(number)
         case let value as URL: self = .string(value.absoluteString)
         // A number of Foundation's, which is bridged.
         case let value as Int64: self = .int(value)
         case let value as Double: self = Self.number(value)
         case let value as [Any]: self = .array(try value.map { try JSONEncoding.Value($0) })
         case let value as [String: Any]: self = .dictionary(try value.mapValues { try JSONEncoding.Value($0) })
-        case Optional<Any>.none: self = .null
+        case _ where className == "NSNull": self = .null
         default: throw Self.invalid(value)
         }
     }
@@ -176,4 +186,13 @@ extension JSONEncoding.Value {
     private static func invalid(_ value: Any) -> InvalidArgument {
         InvalidArgument("parameters", is: "\(type(of: value))", expected: "values that JSON can represent")
     }
+}
+
+/// An optional of any type, whose value is converted instead of it.
+private protocol OptionalValue {
+    var wrapped: Any? { get }
+}
+
+extension Optional: OptionalValue {
+    fileprivate var wrapped: Any? { self }
 }

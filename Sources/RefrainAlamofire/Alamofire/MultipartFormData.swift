@@ -33,7 +33,7 @@ public final class MultipartFormData {
     public init(boundary: String? = nil) { self.boundary = boundary ?? HTTPBody.randomBoundary }
 
     /// The media type of the form, with its boundary.
-    public var contentType: String { "multipart/form-data; boundary=\(boundary)" }
+    public var contentType: String { HTTPBody.multipartContentType(boundary: boundary) }
 
     /// The number of bytes of all parts, without their heads and boundaries; a part of unknown length counts as empty.
     public var contentLength: UInt64 {
@@ -57,12 +57,12 @@ public final class MultipartFormData {
     /// Adds a local file under its own name, with the media type of its extension, or `application/octet-stream`.
     public func append(_ fileURL: URL, withName name: String) {
         let type = FileMediaType.of(extension: fileURL.pathExtension)
-        parts.append(.file(name, fileURL.path(percentEncoded: false), contentType: type))
+        parts.append(.file(name, fileURL.localPath, contentType: type))
     }
 
     /// Adds a local file.
     public func append(_ fileURL: URL, withName name: String, fileName: String, mimeType: String) {
-        let path = fileURL.path(percentEncoded: false)
+        let path = fileURL.localPath
         parts.append(.file(name, path, filename: fileName, contentType: mimeType))
     }
 

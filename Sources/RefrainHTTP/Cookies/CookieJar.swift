@@ -44,6 +44,8 @@ public final class CookieJar: HTTPMiddleware {
         public var isHTTPOnly: Bool
 
         /// Makes a cookie.
+        ///
+        /// A dot at the beginning of the domain is dropped, and stands for `includesSubdomains` (RFC 6265 §5.2.3).
         public init(
             name: String,
             value: String,
@@ -56,8 +58,9 @@ public final class CookieJar: HTTPMiddleware {
         ) {
             self.name = name
             self.value = value
-            self.domain = domain.lowercased()
-            self.includesSubdomains = includesSubdomains
+            let isDotted = domain.hasPrefix(".")
+            self.domain = (isDotted ? String(domain.dropFirst()) : domain).lowercased()
+            self.includesSubdomains = includesSubdomains || isDotted
             self.path = path
             self.expires = expires
             self.isSecure = isSecure
@@ -89,7 +92,10 @@ public final class CookieJar: HTTPMiddleware {
     }
 
     /// Adds a cookie, or replaces the one with its name, domain and path; an expired one removes that.
+    ///
+    /// One with a control character is not added: it would spoil the field of a request, and the lines of a file.
     public func insert(_ cookie: Cookie) {
+        guard cookie.hasNoControls else { return }
         let now = clocks.wallNow
         contents.withLock { Self.insert(cookie, into: &$0, now) }
     }
@@ -185,6 +191,10 @@ extension CookieJar.Cookie {
     func overlaps(_ other: Self) -> Bool {
         guard name == other.name, CookieTarget.isPath(other.path, below: path) else { return false }
         return domain == other.domain || domain.hasSuffix("." + other.domain) || other.domain.hasSuffix("." + domain)
+    }
+
+    fileprivate var hasNoControls: Bool {
+        [name, value, domain, path].allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
     }
 
     func isExpired(at now: WallClock.Instant) -> Bool { expires.map { $0 <= now } ?? false }

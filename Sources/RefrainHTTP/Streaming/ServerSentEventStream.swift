@@ -314,7 +314,8 @@ final class EventConnector: HTTPLoader {
     }
 
     private struct State {
-        var lastEventID = ""
+        /// What the connections so far have come to; nil before the first one, to which what the caller sends applies.
+        var lastEventID: String?
         var reconnectionDelay = Duration.zero
         var failure: HTTPError?
         var tooLong: HTTPBody.LineTooLong?
@@ -369,11 +370,15 @@ final class EventConnector: HTTPLoader {
 
     func load(_ request: HTTPRequest) async -> HTTPResult {
         if let failure = state.withLock({ $0.failure.take() }) { return .failure(failure) }
-        let lastEventID = state.withLock { $0.lastEventID }
         var request = request
-        // White space at the ends is not part of a field's value.
-        let field = String(Substring(FieldValues.trimmed(lastEventID[...].utf8)))
-        if !field.isEmpty, HTTPToken.isValidFieldValue(field) { request.headers["Last-Event-ID"] = field }
+        let known = state.withLock { $0.lastEventID }
+        if let known {
+            // White space at the ends is not part of a field's value. One that the stream has taken back is not sent.
+            let field = String(Substring(FieldValues.trimmed(known[...].utf8)))
+            let isSent = !field.isEmpty && HTTPToken.isValidFieldValue(field)
+            request.headers["Last-Event-ID"] = isSent ? field : nil
+        }
+        let lastEventID = known ?? request.headers["Last-Event-ID"] ?? ""
         let start = clocks.now
         let result = await connect(request)
         guard case .success(let response) = result, response.status == .ok else { return result }

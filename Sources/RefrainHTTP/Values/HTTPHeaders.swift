@@ -235,11 +235,14 @@ extension HTTPHeaders.Field {
     }
 
     /// `User-Agent` with the program's name and this library's: `tool (Linux) Refrain`.
-    public static var defaultUserAgent: Self {
-        let path = CommandLine.arguments.first ?? ""
-        let name = path.split(separator: "/").last.map(String.init) ?? "unknown"
+    public static var defaultUserAgent: Self { defaultUserAgent(of: CommandLine.arguments.first ?? "") }
+
+    /// The field of the program with a path.
+    static func defaultUserAgent(of path: String) -> Self {
+        let name = path.split(separator: "/").last ?? ""
         let token = name.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
-        return userAgent("\(token) (\(system)) Refrain")
+        // A value that begins with a space is refused (RFC 9110 §5.5).
+        return userAgent("\(token.isEmpty ? "unknown" : token) (\(system)) Refrain")
     }
 
     private static var system: String {

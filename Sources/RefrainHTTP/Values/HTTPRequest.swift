@@ -117,11 +117,14 @@ extension HTTPRequest {
     /// Without a host the URL is relative, for a stage that completes it (``ApplyEnvironment``).
     ///
     /// - Parameters:
-    ///   - scheme: the scheme that a host is given. Defaults to `https`.
+    ///   - scheme: the scheme that a host is given. One that is not valid (RFC 3986 §3.1) makes the URL invalid, as an
+    ///     invalid host does. Defaults to `https`.
     ///   - method: the method. Defaults to GET.
     public init(scheme: String = "https", method: HTTPMethod = .get) {
-        self.init(Self.relative, method: method)
-        if scheme != "https" { self[option: SchemeOption.self] = scheme }
+        // `URLComponents` traps on any other one.
+        let isValid = URLText.isScheme(scheme)
+        self.init(isValid ? Self.relative : URLText.invalid, method: method)
+        if isValid, scheme != "https" { self[option: SchemeOption.self] = scheme }
     }
 
     /// The host of the URL, or nil if the URL is relative.

@@ -46,6 +46,13 @@ package enum URLText {
         return url
     }
 
+    /// Whether a text is a scheme: a letter, then letters, digits, `+`, `-` and `.` (RFC 3986 §3.1).
+    static func isScheme(_ text: String) -> Bool {
+        func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) }
+        return text.utf8.first.map(isLetter) == true
+            && text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || "+-.".utf8.contains($0) }
+    }
+
     /// Whether the text begins with `http` or `https`, a host name and an optional port, and needs no escaping.
     ///
     /// False means that the text needs a full parse.

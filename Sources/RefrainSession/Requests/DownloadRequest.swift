@@ -65,7 +65,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     public var bytesReceived: Int64 { files.withLock { $0?.download.bytesReceived ?? 0 } }
 
     override func prepare(_ request: HTTPRequest) throws -> HTTPRequest {
-        let path = fileURL.path(percentEncoded: false)
+        let path = fileURL.localPath
         let sink: Download.FileSink
         let download: Download
         if let (found, checkpoint) = resumption?.open(for: path) {
@@ -138,7 +138,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         } catch {
             try? FileManager.default.removeItem(at: temporary)
             let code = (error as? HTTPBody.FileError)?.code ?? .cannotMoveFile
-            let message = "cannot move the download to \(target.destinationURL.path(percentEncoded: false)): \(error)"
+            let message = "cannot move the download to \(target.destinationURL.localPath): \(error)"
             return .sessionTaskFailed(
                 error: HTTPError(code, request: response.request, underlyingError: error, message: message)
             )
@@ -305,7 +305,7 @@ extension URL {
     func move(to target: URL, _ options: DownloadRequest.Options) throws {
         guard target != self else { return }
         let files = FileManager.default
-        let path = target.path(percentEncoded: false)
+        let path = target.localPath
         if options.contains(.removePreviousFile), files.fileExists(atPath: path) { try files.removeItem(at: target) }
         if options.contains(.createIntermediateDirectories) {
             try files.createDirectory(at: target.deletingLastPathComponent(), withIntermediateDirectories: true)

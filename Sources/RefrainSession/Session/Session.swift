@@ -364,7 +364,7 @@ extension Session {
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         upload(
-            .file(fileURL.path(percentEncoded: false)),
+            .file(fileURL.localPath),
             to: url,
             method: method,
             headers: headers,
@@ -657,7 +657,7 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest {
         upload(
-            .file(fileURL.path(percentEncoded: false)),
+            .file(fileURL.localPath),
             with: request,
             interceptor: interceptor,
             shouldAutomaticallyResume: shouldAutomaticallyResume

@@ -119,7 +119,7 @@ public enum TargetTask: Sendable {
             request.body = .bytes(data, contentType: type)
         case .requestCompositeParameters(let query, let body, let encoding):
             return try encoding.encode(URLEncoding.queryString.encode(request, with: query), with: body)
-        case .uploadFile(let url): request.body = .file(url.path(percentEncoded: false))
+        case .uploadFile(let url): request.body = .file(url.localPath)
         case .uploadMultipart(let parts): request.body = try .multipart(parts)
         case .uploadCompositeMultipart(let parts, let query):
             request = try URLEncoding.queryString.encode(request, with: query)

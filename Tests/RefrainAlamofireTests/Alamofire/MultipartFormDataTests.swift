@@ -100,6 +100,7 @@ struct MultipartFormDataTests {
         let form = MultipartFormData(boundary: "b")
         form.append(Data("1".utf8), withName: "one")
         #expect(form.contentType == "multipart/form-data; boundary=b")
+        #expect(MultipartFormData(boundary: "a b:c").contentType == "multipart/form-data; boundary=\"a b:c\"")
         let text = "--b\r\nContent-Disposition: form-data; name=\"one\"\r\n\r\n1\r\n--b--\r\n"
         #expect(try form.encode() == Data(text.utf8))
         #expect(form.contentLength == 1, "of the parts alone")
@@ -111,6 +112,8 @@ struct MultipartFormDataTests {
         other.append(file, withName: "file")
         #expect(other.contentLength == UInt64(text.utf8.count))
         #expect(other.parts.last?.body.contentType == "application/octet-stream", "of an extension that is unknown")
+        other.append(try #require(URL(string: "https://a.example\(file.path())")), withName: "remote")
+        #expect(throws: RefrainError.self, "a URL that is not of a file") { try other.encode() }
         _ = try await session.upload(multipartFormData: form, to: address, method: .put).validate()
             .serializingString().value
         #expect(bodies.entries == [text, text])

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import RefrainAlamofire
 import RefrainTesting
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 @Suite("Alamofire's serializers and encoders", .timeLimit(.minutes(10)))
 struct SerializationNamesTests {
@@ -59,6 +54,25 @@ struct SerializationNamesTests {
         }
         let list = (response.value as? [String: any Sendable])?["a"] as? [any Sendable]
         #expect(list?.count == 5 && list?[0] as? Int == 1 && list?[1] as? Double == 2.5 && list?[2] as? Bool == true)
+    }
+
+    @Test("what JSONSerialization has read is written as it was: 0 and 1 are numbers, and null is null")
+    func anyJSON() throws {
+        let text = #"{"a":[1,0,true,false,null,1.5,2,"x"],"b":{"c":1,"d":null}}"#
+        let object = try JSONSerialization.jsonObject(with: Data(text.utf8))
+        let request = try JSONEncoding.default.encode(HTTPRequest("https://a.example/"), withJSONObject: object)
+        #expect(request.httpBody == Data(text.utf8))
+
+        let literal = URLEncoding(destination: .queryString, boolEncoding: .literal)
+        let any: [String: Any] = [
+            "a": NSNumber(value: 1), "b": NSNumber(value: true), "c": Optional(NSNumber(value: 0)) as Any,
+            "d": Optional(true) as Any, "e": NSNumber(value: 1.0), "f": Float(0.1), "g": Int?.none as Any,
+            "h": Decimal(999) / 100, "i": Decimal(-7), "j": Decimal(sign: .plus, exponent: 20, significand: 1),
+        ]
+        let query = try literal.encode(HTTPRequest("https://a.example/"), with: any).url.query(percentEncoded: true)
+        #expect(query == "a=1&b=true&c=0&d=true&e=1&f=0.1&h=9.99&i=-7&j=1e%2B20")
+        let exact = try #require(Decimal(string: "0.1234567890123456789012345"))
+        #expect(throws: AFError.self) { try literal.encode(request, with: ["a": exact] as [String: Any]) }
     }
 
     @Test("keys, key paths, dates and data are encoded as the encoder says")

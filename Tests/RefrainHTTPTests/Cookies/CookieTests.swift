@@ -225,6 +225,16 @@ struct CookieTests {
         #expect(jar.cookies.dropFirst().map(\.path.utf8.count) == [2, 1024])
     }
 
+    @Test("a cookie of the caller's may have a dot before its domain, and no control character")
+    func made() {
+        jar.insert(CookieJar.Cookie(name: "a", value: "1", domain: ".Example.com"))
+        jar.insert(CookieJar.Cookie(name: "b", value: "2\nc\t3", domain: "example.com"))
+        jar.insert(CookieJar.Cookie(name: "d", value: "4", domain: "example.com", path: "/\u{7F}"))
+        #expect(sent("https://www.example.com/") == "a=1" && jar.cookies.count == 1)
+        let copy = CookieJar(netscape: jar.netscapeText)
+        #expect(copy.cookies == jar.cookies)
+    }
+
     @Test("a server fills the jar up to the limits, and no further")
     func limits() {
         for index in 0..<200 { set("n\(index)=v") }

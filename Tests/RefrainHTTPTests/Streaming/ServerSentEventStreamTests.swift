@@ -11,10 +11,11 @@ struct ServerSentEventStreamTests {
     private func events(
         _ method: HTTPMethod = .get,
         attempts: Int = 3,
-        budgets: Retry.Budgets? = nil
+        budgets: Retry.Budgets? = nil,
+        headers: HTTPHeaders = [:]
     ) throws -> HTTPRequest.ServerSentEvents {
         mock.events(
-            for: try HTTPRequest("https://api.example.com/events", method: method),
+            for: try HTTPRequest("https://api.example.com/events", method: method, headers: headers),
             retrying: RetryPolicy.recommended.with(schedule: .constant(delay: .seconds(2), maxAttempts: attempts)),
             budgets: budgets,
             clocks: clock.retryClocks()
@@ -57,6 +58,16 @@ struct ServerSentEventStreamTests {
         mock.then(stream("id:  7\t\ndata: a\n\n")).then(stream("id: \t\ndata: b\n\n")).then(.status(204))
         #expect(try await data(events()) == ["a", "b"])
         #expect(mock.requests.map { $0.headers["Last-Event-ID"] } == [nil, "7", nil])
+    }
+
+    @Test("the caller's identifier is sent until the stream has set another one, or has taken it back")
+    func ownIdentifier() async throws {
+        mock.then(stream("data: a\n\n")).then(stream("id: 7\ndata: b\n\n")).then(stream("id\ndata: c\n\n"))
+            .then(stream("id: 8\u{1}\ndata: d\n\n")).then(.status(204))
+        var identifiers: [String] = []
+        for try await event in try events(headers: ["Last-Event-ID": "5"]) { identifiers.append(event.lastEventID) }
+        #expect(identifiers == ["5", "7", "", "8\u{1}"])
+        #expect(mock.requests.map { $0.headers["Last-Event-ID"] } == ["5", "5", "7", nil, nil])
     }
 
     @Test("R17: retry: is the least wait, also where it comes without an event, and jitter only adds to it")

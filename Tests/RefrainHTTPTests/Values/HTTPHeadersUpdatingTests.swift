@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import RefrainHTTP
 import TestSupport
 import Testing
+
+@testable import RefrainHTTP
 
 @Suite("Header fields by Alamofire's names", .computing)
 struct HTTPHeadersUpdatingTests {
@@ -47,6 +48,12 @@ struct HTTPHeadersUpdatingTests {
         #expect(HTTPHeaders.Field.defaultAcceptEncoding.value == "br;q=1.0, gzip;q=0.9, deflate;q=0.8")
         #expect(HTTPHeaders.Field.defaultAcceptLanguage.value.contains(";q=1.0"))
         #expect(HTTPHeaders.Field.defaultUserAgent.value.hasSuffix("Refrain"))
+    }
+
+    @Test("R31: a program of any name has a User-Agent that can be sent", arguments: ["", "/", "/opt/天気", "/opt/ (é)"])
+    func program(path: String) {
+        let field = HTTPHeaders.Field.defaultUserAgent(of: path)
+        #expect(field.value.hasPrefix("unknown (") && HTTPHeaders.isValidValue(field.value))
     }
 }
 

@@ -61,6 +61,14 @@ struct RequestPartsTests {
         }
     }
 
+    @Test("R31: a request with an invalid scheme fails when it is sent", arguments: ["", "1a", "ht tp", "hé", "a:"])
+    func invalidScheme(_ scheme: String) {
+        var request = HTTPRequest(scheme: scheme)
+        request.host = "h.example"
+        request.path = "/a"
+        #expect(throws: HTTPError.self) { try request.validated() }
+    }
+
     @Test("the host of a request can be set on another one", arguments: ["h.example", "::1", "10.0.0.1"])
     func sameHost(_ host: String) throws {
         var request = HTTPRequest()

@@ -216,6 +216,19 @@ struct BadInputOnTheWireTests {
         #expect(server.log.isEmpty)
     }
 
+    @Test("a URL that is not of a file is not taken for the local file of its path")
+    func remoteFile() async throws {
+        let file = folder.file("secret")
+        try Data("secret".utf8).write(to: file)
+        let remote = try #require(URL(string: "https://a.example\(file.path())"))
+        let upload = session.upload(remote, to: "\(server.baseURL)/form")
+        #expect(await upload.serializingData().response.error?.transportCode == .fileDoesNotExist)
+        let download = session.download("\(server.baseURL)/form", to: remote)
+        #expect(await download.serializingData().response.error?.transportCode == .cannotCreateFile)
+        #expect(server.log.isEmpty)
+        #expect(try Data(contentsOf: file) == Data("secret".utf8))
+    }
+
     @Test("R4: a form's file that vanishes between two attempts ends the upload; one that grows is sent as announced")
     func filesOfForms() async throws {
         let (gone, grown) = (folder.file("gone"), folder.file("grown"))

@@ -332,3 +332,12 @@ private final class BodyReader: Sendable {
         try result.get()
     }
 }
+
+extension URL {
+    /// The path of a local file.
+    ///
+    /// A URL of another scheme is the name of no file: its path must not be taken for one on this machine.
+    package var localPath: String {
+        scheme == nil || isFileURL ? path(percentEncoded: false) : absoluteString
+    }
+}

@@ -33,7 +33,7 @@ extension HTTPBody {
             let (total, overflow) = sum.addingReportingOverflow(length)
             return overflow ? nil : total
         }
-        let contentType = "multipart/form-data; boundary=\(MultipartFraming.quotedIfNeeded(boundary))"
+        let contentType = multipartContentType(boundary: boundary)
         let chunks = MultipartChunks(segments: segments)
         if segments.allSatisfy(\.isReplayable) {
             return HTTPBody(.restartable(length: length) { ChunkSource(chunks) }, contentType: contentType)
@@ -59,6 +59,11 @@ extension HTTPBody {
         }
         data.append(contentsOf: "--\(boundary)--\r\n".utf8)
         return data
+    }
+
+    /// The content type of a multipart body with this boundary.
+    package static func multipartContentType(boundary: String) -> String {
+        "multipart/form-data; boundary=\(MultipartFraming.quotedIfNeeded(boundary))"
     }
 
     /// A boundary that no content contains by chance: 112 random bits.

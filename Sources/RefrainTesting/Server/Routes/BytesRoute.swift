@@ -49,6 +49,7 @@ private struct Resource {
     let coding: String?
     /// Whether a part is sent regardless of `If-Range`.
     private var ignoresCondition = false
+    private static let largestInMemory = 64 << 20
 
     init(_ call: Call, length: Int) throws {
         var seed = UInt64(try call.integer("seed", 0))
@@ -78,12 +79,12 @@ private struct Resource {
         }
         let plain = Content.random(count: length, seed: seed)
         // Computing the digest of a longer content would exceed the timeout of clients.
-        let isDigested = try length <= 64 << 20 && !call.flag("no-digest")
+        let isDigested = try length <= Self.largestInMemory && !call.flag("no-digest")
         digest = isDigested ? call.server.digest("\(length) \(seed)") { plain.sha256 } : nil
         coding = call.text("encoding")
         switch coding {
         case nil: content = plain
-        case "gzip" where length <= 64 << 20: content = .fixed(Gzip.stored(plain.bytes(0, length)))
+        case "gzip" where length <= Self.largestInMemory: content = .fixed(Gzip.stored(plain.bytes(0, length)))
         case .some(let other): throw BadOption(name: "encoding", value: other)
         }
     }
@@ -100,7 +101,11 @@ private struct Resource {
             return (response, nil)
         }
         if try call.flag("not-modified") { return (head(304, []), nil) }
-        if let kind = call.text("multipart-range") { return multipart(range, isLabelled: kind == "labelled") }
+        if let kind = call.text("multipart-range") {
+            // These parts are made in memory.
+            guard range.count <= Self.largestInMemory else { throw BadOption(name: "multipart-range", value: kind) }
+            return multipart(range, isLabelled: kind == "labelled")
+        }
         if try call.flag("wrong-range") {
             range =
                 range.lowerBound > 0 ? (range.lowerBound - 1)..<range.upperBound : min(1, total - 1)..<range.upperBound

@@ -133,6 +133,8 @@ struct BytesTests {
         for target in ["/bytes/0?wrong-range=1", "/bytes/1?wrong-range=1", "/bytes/1?multipart-range=1"] {
             #expect(try RawClient.fetch(server.port, target, headers: ["Range: bytes=0-"]) != nil)
         }
+        let large = "/bytes/1000000000000000?multipart-range=1"
+        #expect(try RawClient.fetch(server.port, large, headers: ["Range: bytes=0-"])?.status == 400)
     }
 
     @Test("slow= takes the time it should; encoding=gzip is a true gzip file")
