@@ -135,25 +135,27 @@ package final class InFlightRequests: Sendable {
 
     /// Cancels the requests in flight, calls `rest`, waits until all requests have returned, and admits requests again.
     ///
-    /// Requests of a refresh of credentials are awaited, and not cancelled.
+    /// Requests of a refresh of credentials are not cancelled, and are awaited before `rest` is called.
     ///
     /// Concurrent resets are combined. A reset called from within one of these requests cannot wait for that request;
     /// it returns immediately, and the reset continues without it.
     func reset(_ rest: @escaping @Sendable () async -> Void = {}) async {
         let reset = state.withLock { state in
             if let reset = state.reset { return reset }
-            let draining = Array(state.tasks.values)
-            let cancelled = state.tasks.filter { !state.protected.contains($0.key) }.values
+            let protected = state.tasks.filter { state.protected.contains($0.key) }.values
+            let others = state.tasks.filter { !state.protected.contains($0.key) }.values
             let owned = state.owned.all
-            state.draining = Set(owned.map(\.number))
             state.lastDraining = state.lastNumber
             // Detached, because the reset belongs to no request, even if a request called it.
             let reset = Task.detached {
-                for task in cancelled { task.cancel() }
+                for task in others { task.cancel() }
                 for request in owned where !request.isProtected { request.owner.cancelTask() }
+                // First, since a stage or a transport further in ends all that it has when it is reset.
+                for task in protected { _ = await task.value }
+                await self.drain(owned.filter(\.isProtected))
                 await rest()
-                for task in draining { _ = await task.value }
-                await self.drain()
+                for task in others { _ = await task.value }
+                await self.drain(owned)
                 self.state.withLock { $0.reset = nil }
             }
             state.reset = reset
@@ -188,11 +190,12 @@ package final class InFlightRequests: Sendable {
     /// Whether the current code runs within one of these requests.
     var areAroundPresentCode: Bool { InFlightContext.current?.contains(self) ?? false }
 
-    /// Returns when the owned requests that are draining have returned.
-    private func drain() async {
-        // Unsafe: resumed once, here if none is draining, otherwise by the removal of the last one.
+    /// Returns when these owned requests have returned.
+    private func drain(_ requests: [Owned]) async {
+        // Unsafe: resumed once, here if all have returned, otherwise by the removal of the last one.
         await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
             let isDone = state.withLock { state in
+                state.draining = Set(requests.map(\.number)).intersection(state.owned.all.map(\.number))
                 if !state.draining.isEmpty { state.drained = continuation }
                 return state.draining.isEmpty
             }
