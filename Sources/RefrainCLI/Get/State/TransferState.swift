@@ -173,18 +173,20 @@ final class TransferState: Sendable {
     /// Notes that a run uses the state, until ``finish()``: what the next run finds of it was left by a kill.
     func beginRun() throws(DatabaseError) {
         // The journal of the database tells it less well: any command that closes the state removes it.
-        try change("INSERT OR IGNORE INTO running VALUES (1)")
+        try access { box throws(DatabaseError) in try box.database.run("INSERT OR IGNORE INTO running VALUES (1)") }
     }
 
-    /// Removes a state that did not exist before.
+    /// Removes a state that did not exist before; of another one, the mark of this run.
     func withdraw() {
-        if isNew { Self.remove(path) } else { try? change("DELETE FROM running") }
+        guard !isNew else { return Self.remove(path) }
+        try? access { box throws(DatabaseError) in try box.database.run("DELETE FROM running") }
     }
 
-    private func change(_ sql: String) throws(DatabaseError) {
+    /// Reads or changes the database, which no other thread uses meanwhile.
+    private func access(_ body: (inout DatabaseBox) throws(DatabaseError) -> Void) throws(DatabaseError) {
         let failure: DatabaseError? = database.withLock { box in
             do throws(DatabaseError) {
-                try box.database.run(sql)
+                try body(&box)
                 return nil
             } catch {
                 return error
@@ -526,16 +528,10 @@ final class TransferState: Sendable {
 
     /// Makes the rows of all requests that have not ended, and notes the end of the run.
     func finish() throws(DatabaseError) {
-        let failure: DatabaseError? = database.withLock { box in
-            do throws(DatabaseError) {
-                if box.planned?.isEmpty == false { try makeAllRows(&box) }
-                try box.database.run("DELETE FROM running")
-                return nil
-            } catch {
-                return error
-            }
+        try access { box throws(DatabaseError) in
+            if box.planned?.isEmpty == false { try makeAllRows(&box) }
+            try box.database.run("DELETE FROM running")
         }
-        if let failure { throw failure }
     }
 
     /// Notes that a request is about to be sent, with its key, and counts the send; all are on the disk when this
@@ -543,44 +539,32 @@ final class TransferState: Sendable {
     ///
     /// Until its outcome is noted it is unknown whether the server has done it.
     func begin(_ entry: Entry, at begun: Double) throws(DatabaseError) {
-        let failure: DatabaseError? = database.withLock { box in
-            do throws(DatabaseError) {
-                try box.database.run("PRAGMA synchronous = FULL")
-                let statement = try box.database.prepare(
-                    "UPDATE requests SET begun = ?, key = ?, outcome = 'pending', attempts = attempts + 1, "
-                        + "claims = claims + 1 WHERE identity = ?"
-                )
-                try statement.run([.real(begun), .optional(entry.key), .text(entry.identity)])
-                guard box.database.lastChanges > 0 else { throw DatabaseError("the state has lost \(entry.identity)") }
-                try box.database.run("PRAGMA synchronous = NORMAL")
-                return nil
-            } catch {
-                return error
-            }
+        try access { box throws(DatabaseError) in
+            try box.database.run("PRAGMA synchronous = FULL")
+            let statement = try box.database.prepare(
+                "UPDATE requests SET begun = ?, key = ?, outcome = 'pending', attempts = attempts + 1, "
+                    + "claims = claims + 1 WHERE identity = ?"
+            )
+            try statement.run([.real(begun), .optional(entry.key), .text(entry.identity)])
+            guard box.database.lastChanges > 0 else { throw DatabaseError("the state has lost \(entry.identity)") }
+            try box.database.run("PRAGMA synchronous = NORMAL")
         }
-        if let failure { throw failure }
     }
 
     /// Writes outcomes in one transaction; the attempts are added to those of earlier runs.
     func note(_ entries: [Entry]) throws(DatabaseError) {
-        let failure: DatabaseError? = database.withLock { box in
-            do throws(DatabaseError) {
-                if entries.count > 1 { try box.database.run("BEGIN IMMEDIATE") }
-                for entry in entries {
-                    guard let part = entry.part else {
-                        try box.update.run(Self.result(of: entry) + [.text(entry.identity)])
-                        continue
-                    }
-                    try box.complete.run(Self.names(of: entry, list, foldsNames) + Self.result(of: entry))
-                    if let last = box.planned?.noteRow(in: part) { try box.removePart.run([.integer(last)]) }
+        try access { box throws(DatabaseError) in
+            if entries.count > 1 { try box.database.run("BEGIN IMMEDIATE") }
+            for entry in entries {
+                guard let part = entry.part else {
+                    try box.update.run(Self.result(of: entry) + [.text(entry.identity)])
+                    continue
                 }
-                if entries.count > 1 { try box.database.run("COMMIT") }
-                return nil
-            } catch {
-                return error
+                try box.complete.run(Self.names(of: entry, list, foldsNames) + Self.result(of: entry))
+                if let last = box.planned?.noteRow(in: part) { try box.removePart.run([.integer(last)]) }
             }
+            if entries.count > 1 { try box.database.run("COMMIT") }
         }
-        if let failure { throw failure }
     }
 
     func followsKill(_ entry: Entry) -> Bool { followsKill }
@@ -650,16 +634,10 @@ extension TransferState {
     ///
     /// - Parameter name: what the list is called; empty: it is the command line.
     func note(list name: String, isRead: Bool) throws(DatabaseError) {
-        let failure: DatabaseError? = database.withLock { box in
-            do throws(DatabaseError) {
-                let statement = try box.database.prepare("INSERT OR REPLACE INTO lists VALUES (?, ?)")
-                try statement.run([.text(name), .integer(isRead ? 1 : 0)])
-                return nil
-            } catch {
-                return error
-            }
+        try access { box throws(DatabaseError) in
+            let statement = try box.database.prepare("INSERT OR REPLACE INTO lists VALUES (?, ?)")
+            try statement.run([.text(name), .integer(isRead ? 1 : 0)])
         }
-        if let failure { throw failure }
     }
 
     /// Removes the unfinished requests of earlier runs of the list of this run that are not in it any more.
