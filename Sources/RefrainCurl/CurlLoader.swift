@@ -65,11 +65,11 @@ public final class CurlLoader: HTTPLoader {
         return Transfer(request, endOfOrigin: try request.validate(), loop: loop, owner: self)
     }
 
-    /// Runs tasks on the thread that drives the transfers, which does nothing else meanwhile: for tasks that mostly
-    /// await this loader.
+    /// Runs tasks on the thread that drives the transfers.
     ///
-    /// After the loader has ended they run on the global executor.
-    package var taskExecutor: any TaskExecutor { loop }
+    /// The thread does nothing else meanwhile: for tasks that mostly await this loader, and never block. After the
+    /// loader has ended they run on the global executor.
+    public var taskExecutor: any TaskExecutor { loop }
 
     /// True: the loader enforces all four timeouts of a request.
     public var keepsTimeouts: Bool { true }

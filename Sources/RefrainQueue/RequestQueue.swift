@@ -32,7 +32,7 @@ internal import Foundation
 /// policy decides on attempts and delays, and the queue keeps the requests that wait for long (rule R37).
 public final class RequestQueue: Sendable {
     /// The most claims without a result: a request that ends its senders is not sent for ever.
-    package static let maxClaims = 5
+    public static let maxClaims = 5
 
     /// Where the rows of a queue are.
     public struct Location: Sendable {

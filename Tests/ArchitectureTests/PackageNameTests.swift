@@ -4,7 +4,7 @@ import Testing
 
 @Suite("What the command uses that no user of the library can", .computing)
 struct PackageNameTests {
-    /// The types and functions of `package` access that the command uses.
+    /// The names of `package` access that the command uses: types, functions, and members of types that are public.
     ///
     /// The command is to stand on the public library: this list becomes shorter, never longer.
     static let known: Set<Substring> = [
@@ -12,32 +12,48 @@ struct PackageNameTests {
         "ConditionLock", "Locked", "resumption",
         // The state of a list.
         "Database", "DatabaseError", "SharedRequests",
-        // Downloads: a large body that the transport's thread writes, and URLs that are signed anew.
-        "DirectSink", "SignedURL",
-        // The forms of curl's dates and of URLs.
-        "CurlDate", "URLText",
+        // URLs as texts, and those that are signed anew.
+        "SignedURL", "URLText",
+        // The settings of libcurl that only options set, and types of theirs.
+        "ConnectionOverrides",
         // What is shown.
-        "JSONText", "SVGPage",
+        "JSONText", "SVGPage", "inSeconds",
     ]
 
     @Test("the command uses the names of the list, and no others")
     func names() throws {
-        var declared: Set<Substring> = []
+        var package: Set<Substring> = []
+        var members: Set<Substring> = []
+        var other: Set<Substring> = []
         var used: Set<Substring> = []
         for file in try SourceTree().files {
+            var isInPackageType = false
             for line in file.source.lines {
                 let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
-                if file.module == "RefrainCLI" {
-                    used.formUnion(words)
-                } else if line.hasPrefix("package "), let keyword = words.firstIndex(where: Self.keywords.contains),
+                if file.module == "RefrainCLI" { used.formUnion(words) }
+                let indentation = line.prefix { $0 == " " }.count
+                if indentation == 0, line.hasSuffix("{") {
+                    let extended = words.dropFirst()
+                    isInPackageType = words.first == "package" || !package.union(members).isDisjoint(with: extended)
+                }
+                guard let keyword = words.firstIndex(where: Self.keywords.contains),
                     words.indices.contains(keyword + 1)
-                {
-                    declared.insert(words[keyword + 1])
+                else { continue }
+                let name = words[keyword + 1]
+                if file.module == "RefrainCLI" || !words[..<keyword].contains("package") {
+                    other.insert(name)
+                } else if indentation == 0 {
+                    package.insert(name)
+                } else if indentation == 4, !isInPackageType {
+                    members.insert(name)
                 }
             }
         }
-        #expect(used.intersection(declared) == Self.known)
+        // The name of a member says nothing where something else has it, too.
+        #expect(used.intersection(package.union(members.subtracting(other))) == Self.known)
     }
 
-    private static let keywords: Set<Substring> = ["struct", "class", "enum", "protocol", "actor", "typealias", "func"]
+    private static let keywords: Set<Substring> = [
+        "struct", "class", "enum", "protocol", "actor", "typealias", "func", "let", "var", "case",
+    ]
 }

@@ -23,11 +23,11 @@ struct BatchLine: Decodable {
             now: try members.number(.now, in: ExplainLimits.now).map { WallClock.Instant(sinceEpoch: .seconds($0)) }
                 ?? .now
         )
-        context.details.headers = try members.headers(.headers)
+        context.headers = try members.headers(.headers)
         context.bytesSent = try members.integer(.bytesSent, in: 0...Int.max).map(Int64.init)
-        context.details.body = try members.choice(.body) ?? .none
-        context.details.replay = try members.choice(.replay) ?? .automatic
-        context.details.hasIdempotencyKey = try members.text(.idempotencyKey).map { !$0.isEmpty } ?? false
+        context.body = try members.choice(.body) ?? .none
+        context.replay = try members.choice(.replay) ?? .automatic
+        context.hasIdempotencyKey = try members.text(.idempotencyKey).map { !$0.isEmpty } ?? false
         let timeout = try members.number(.deadline, in: 0...Double.greatestFiniteMagnitude)
         let elapsed = try members.number(.elapsed, in: 0...Double.greatestFiniteMagnitude) ?? 0
         context.remaining = timeout.map { ExplainTime.remaining(timeout: $0, elapsed: elapsed) }

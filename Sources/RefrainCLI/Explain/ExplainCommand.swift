@@ -74,15 +74,15 @@ struct ExplainCommand {
         var context = RetryContext(method: method, outcome: try outcome(subject), now: try now())
         for text in arguments.all(.header) {
             let field = try HeaderText.parse(text, option: "--header")
-            context.details.headers.add(field.name, field.value)
+            context.headers.add(field.name, field.value)
         }
         if let text = arguments.last(.bytesSent) {
             context.bytesSent = Int64(try WholeNumber.parse(text, option: "--bytes-sent", in: 0...Int.max))
         }
-        context.details.body = try choice(.body) ?? .none
-        context.details.replay = try choice(.replay) ?? .automatic
-        context.details.hasIdempotencyKey = arguments.has(.idempotencyKey)
-        context.details.retryAfterPolicy = try PolicyText.retryAfterPolicy(arguments)
+        context.body = try choice(.body) ?? .none
+        context.replay = try choice(.replay) ?? .automatic
+        context.hasIdempotencyKey = arguments.has(.idempotencyKey)
+        context.retryAfterPolicy = try PolicyText.retryAfterPolicy(arguments)
         if let text = arguments.last(.deadline) {
             let timeout = try DurationText.parse(text, option: "--deadline", allowsZero: true)
             var elapsed = Duration.zero
@@ -103,7 +103,7 @@ struct ExplainCommand {
         if asksForCommand || arguments.has(.retryFor) {
             question.command = try PolicyText.commandPolicy(arguments)
             if let text = arguments.last(.elapsed) {
-                question.context.details.failingFor = try DurationText.parse(
+                question.context.failingFor = try DurationText.parse(
                     text,
                     option: "--elapsed",
                     allowsZero: true

@@ -46,7 +46,6 @@ struct ExplainBudget {
     ///
     /// Runs the calls before through the budget of production; each failure withdraws one retry.
     func credit(_ context: RetryContext, _ decision: RetryDecision) -> ExplainCredit? {
-        guard case .retry(let delay) = decision.action else { return nil }
         let time = Locked(Duration.zero)
         let budget = name.budget(HistoryClock(time: time))
         for outcome in history {
@@ -54,15 +53,14 @@ struct ExplainBudget {
             if case .status(let status) = outcome, status.rawValue < 400 {
                 budget.depositSuccess()
             } else {
-                _ = budget.withdraw(for: .of(outcome, []))
+                _ = budget.withdraw(for: .of(outcome))
             }
             time.withLock { $0 += interval }
         }
         budget.deposit()
-        var retry = RetryBudget.WantedRetry(after: context.outcome, decision)
-        retry.delay = (delay.range.lowerBound + delay.range.upperBound) / 2
-        let (credit, chance) = budget.preview(retry)
-        return ExplainCredit(credit: credit, chance: chance, isRefusal: retry.cause != .timeout && name == .standard)
+        guard let (credit, chance) = budget.preview(of: decision, after: context.outcome) else { return nil }
+        let isTimeout = context.outcome == .failure(.timedOut)
+        return ExplainCredit(credit: credit, chance: chance, isRefusal: !isTimeout && name == .standard)
     }
 }
 

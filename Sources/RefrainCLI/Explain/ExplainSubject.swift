@@ -110,12 +110,12 @@ struct ReportRecord {
     func context(_ attempt: Line, now: WallClock.Instant) -> RetryContext {
         var context = RetryContext(method: HTTPMethod(rawValue: method), outcome: attempt.outcome, now: now)
         context.bytesSent = attempt.bytesSent
-        context.details.hasIdempotencyKey = hasIdempotencyKey
-        context.details.body = HTTPMethod(rawValue: method).isSafe ? .none : .replayable
+        context.hasIdempotencyKey = hasIdempotencyKey
+        context.body = HTTPMethod(rawValue: method).isSafe ? .none : .replayable
         // Only those of the last response are in the report.
-        if attempt.number == attempts.last?.number { context.details.headers = headers }
+        if attempt.number == attempts.last?.number { context.headers = headers }
         let firstEnd = attempts.first.map { $0.start + $0.duration } ?? .zero
-        context.details.failingFor = max(.zero, attempt.start + attempt.duration - firstEnd)
+        context.failingFor = max(.zero, attempt.start + attempt.duration - firstEnd)
         context.attempt = Attempt(number: attempt.number, remaining: nil)
         return context
     }

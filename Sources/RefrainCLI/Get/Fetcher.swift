@@ -46,8 +46,7 @@ final class Fetcher: Sendable {
         self.streams = streams
         folders = if case .folder(let root) = settings.destination { OutputFolders(root) } else { OutputFolders("") }
         let budgets = settings.options.hasBudget ? Retry.Budgets { _ in CommandPolicy.budget() } : nil
-        var retry = Retry(settings.options.policy, budgets: budgets)
-        retry.asksStrategyAboutSuccess = settings.options.policy.condition != nil
+        let retry = Retry(settings.options.policy, budgets: budgets)
         let places =
             settings.isAlone || settings.options.segments != nil ? nil : Places(settings.transports.concurrency)
         self.places = places

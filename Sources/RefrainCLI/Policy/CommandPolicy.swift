@@ -37,6 +37,9 @@ struct CommandPolicy: RetryStrategy {
     static let standardSchedule = Backoff.exponential(from: .milliseconds(500), maxAttempts: nil)
         .capped(at: .seconds(8)).jittered(.equal)
 
+    /// Only a condition makes a success something to repeat.
+    var decidesOnSuccess: Bool { condition != nil }
+
     func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
         decision(on: result, in: context)
     }
@@ -50,19 +53,19 @@ struct CommandPolicy: RetryStrategy {
         if condition.holds(for: response) { return .finish(.succeeded) }
         // A response that does not meet the condition is handled as an unavailable server.
         var waiting = context
-        waiting.details.outcome = .status(.serviceUnavailable)
+        waiting.outcome = .status(.serviceUnavailable)
         var decision = decide(in: waiting)
         guard case .retry = decision.action else { return decision }
-        (decision.reason, decision.details.drawsOnBudget) = (.conditionNotMet, false)
+        (decision.reason, decision.drawsOnBudget) = (.conditionNotMet, false)
         return decision
     }
 
     /// The decision on the context alone.
     func decide(in context: RetryContext) -> RetryDecision {
         var decision = policy.decide(in: context)
-        if retriesAll, decision.isFinish, [.finalStatus, .finalFailure].contains(decision.reason) {
+        if retriesAll, decision.action == .finish, [.finalStatus, .finalFailure].contains(decision.reason) {
             var transient = context
-            transient.details.outcome = .status(.serviceUnavailable)
+            transient.outcome = .status(.serviceUnavailable)
             decision = policy.decide(in: transient)
         }
         guard case .retry(let delay) = decision.action else {
@@ -82,7 +85,7 @@ struct CommandPolicy: RetryStrategy {
         if resumesAtOnce(context), delay.server == nil { decision.action = .retry(.init(schedule: .zero...(.zero))) }
         // Nothing was sent, so the budget is not charged.
         if context.outcome == .failure(.cannotConnectToHost), context.bytesSent == 0 {
-            decision.details.drawsOnBudget = false
+            decision.drawsOnBudget = false
         }
         if let window, context.attempt.countedAttempts >= minimumAttempts, case .retry(let delay) = decision.action {
             decision.action = within(window - context.failingFor, delay, now: context.now)

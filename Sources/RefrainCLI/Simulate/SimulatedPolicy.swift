@@ -29,7 +29,7 @@ struct SimulatedPolicy: Sendable {
         // Boxed once, and not for each client.
         let strategy: any RetryStrategy = policy
         self.init(name) { client, loader in
-            let budgets = budget(client.clocks.timer, client.random).map(Retry.Budgets.init(all:))
+            let budgets = budget(client.clocks.monotonic, client.random).map(Retry.Budgets.init(all:))
             return .chain(Retry(strategy, budgets: budgets, clocks: client.clocks, random: client.random) --> loader)
         }
     }

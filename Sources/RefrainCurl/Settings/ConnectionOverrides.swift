@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CurlShim
-package import RefrainHTTP
+public import RefrainHTTP
 
 #if canImport(Glibc)
 internal import Glibc
@@ -167,11 +167,12 @@ extension CurlLoader.ConnectionOverrides {
     }
 }
 
-/// Dates in the forms that the command line of curl accepts.
-package enum CurlDate {
-    /// Parses a date in any of the forms that `curl_getdate` reads, in UTC if it names no zone; returns nil for other
-    /// texts.
-    package static func parse(_ text: String) -> WallClock.Instant? {
+/// Dates in the forms that the command line of curl accepts, such as `2026-01-31 10:00 +0100`.
+public enum CurlDate {
+    /// Parses a date in any of the forms that `curl_getdate` reads; returns nil for other texts.
+    ///
+    /// It is in UTC if it names no zone.
+    public static func parse(_ text: String) -> WallClock.Instant? {
         let seconds = curl_getdate(text, nil)
         return seconds == -1 ? nil : WallClock.Instant(sinceEpoch: .seconds(seconds))
     }

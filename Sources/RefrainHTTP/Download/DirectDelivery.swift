@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 
-/// A sink that takes bytes on the thread of the transport, without a copy and without a change of threads.
+/// A sink that takes large bodies on the thread of the transport, without a copy and without a change of threads.
 ///
-/// While it writes, the transport does nothing else.
-package protocol DirectSink: Download.Sink {
-    /// Whether it takes this download so.
+/// Bodies of less than 1 MiB, those of unknown length and those of transports that cannot come in chunks as to any
+/// other sink. While it writes, the transport does nothing else: it is for sinks that write to a file, and never wait.
+public protocol DirectSink: Download.Sink {
+    /// Whether it takes this download so; read when the response's head has arrived.
     var takesDirectly: Bool { get }
-    /// Appends bytes.
+    /// Appends bytes, which are valid during the call; an error ends the attempt.
     func append(_ bytes: UnsafeRawBufferPointer) throws
 }
 

@@ -38,7 +38,9 @@ extension Download {
         }
 
         /// Creates a file in a folder that has nothing of this name.
-        package convenience init(newFile path: String) throws(HTTPBody.FileError) {
+        ///
+        /// - Throws: ``HTTPBody/FileError`` if it cannot be created there, or if there is something.
+        public convenience init(newFile path: String) throws(HTTPBody.FileError) {
             try self.init(path: path, withoutName: true, isNew: true)
         }
 
@@ -186,8 +188,17 @@ extension Download {
 
         /// Renames a file, and replaces nothing.
         ///
-        /// - Returns: an error number; 0 for success, and EEXIST if there is something at the new path.
-        package static func move(_ old: String, toNew new: String) -> Int32 {
+        /// - Returns: false if there is something at the new path.
+        /// - Throws: ``HTTPBody/FileError``, which names the new path.
+        public static func move(_ old: String, toNew new: String) throws(HTTPBody.FileError) -> Bool {
+            let result = renameToNew(old, new)
+            guard result == 0 || result == EEXIST else {
+                throw HTTPBody.FileError(path: new, operation: .move, errno: result)
+            }
+            return result == 0
+        }
+
+        private static func renameToNew(_ old: String, _ new: String) -> Int32 {
             if link(old, new) == 0 {
                 unlink(old)
                 return 0
@@ -203,11 +214,11 @@ extension Download {
         ///
         /// - Returns: false if there is something at the path; then the file can get another one.
         /// - Throws: ``HTTPBody/FileError``, after removing the file.
-        package func finish(asNew path: String) throws(HTTPBody.FileError) -> Bool {
+        public func finish(asNew path: String) throws(HTTPBody.FileError) -> Bool {
             let (descriptor, temporaryPath) = state.withLock { ($0.descriptor, $0.temporaryPath) }
             guard descriptor >= 0 else { return true }
             var result =
-                temporaryPath.map { Self.move($0, toNew: path) } ?? UnnamedFile.link(descriptor, to: path)
+                temporaryPath.map { Self.renameToNew($0, path) } ?? UnnamedFile.link(descriptor, to: path)
             guard result != EEXIST else { return false }
             state.withLock { $0.descriptor = -1 }
             if close(descriptor) != 0, result == 0 {
@@ -268,7 +279,7 @@ extension Download {
         }
 
         /// Hands over the bytes that were written, in pieces, from the first one on.
-        package func readBack(_ body: (UnsafeRawBufferPointer) -> Void) throws(HTTPBody.FileError) {
+        public func readBack(_ body: (UnsafeRawBufferPointer) -> Void) throws(HTTPBody.FileError) {
             let descriptor = state.withLock { $0.descriptor }
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
             var offset: off_t = 0

@@ -230,7 +230,7 @@ public final class Pacer: HTTPMiddleware {
     /// so.
     ///
     /// Call ``returnPermit(of:)`` before the request waits for another one to the same place, and after it.
-    package func reservePermit(for request: inout HTTPRequest) async {
+    public func reservePermit(for request: inout HTTPRequest) async {
         guard refusal(of: request) == nil else { return }
         var permit = Permit()
         let error = await complete(&permit, for: request, isNew: true)
@@ -239,7 +239,7 @@ public final class Pacer: HTTPMiddleware {
     }
 
     /// Takes back a reserved permit that no attempt of the request has used.
-    package func returnPermit(of request: HTTPRequest) {
+    public func returnPermit(of request: HTTPRequest) {
         guard let permit = request.reservation?.take() else { return }
         permit.slots?.refund()
         guard let turn = permit.turn, let place = place(of: request) else { return }

@@ -275,14 +275,14 @@ private final class RedirectCall {
 /// Changes the request of a redirect; returns nil for a redirect that must not be followed.
 ///
 /// A stage may call it more than once for one redirect, so it must have no side effects.
-package typealias RedirectModifier =
+public typealias RedirectModifier =
     @Sendable (
         _ original: HTTPRequest, _ redirected: HTTPRequest, _ response: HTTPResponse
     ) -> HTTPRequest?
 
 extension HTTPRequest {
-    /// Changes the requests of redirects; defaults to nil.
-    package var redirectModifier: RedirectModifier? {
+    /// Changes the requests of redirects, or refuses them; defaults to nil.
+    public var redirectModifier: RedirectModifier? {
         get { self[option: RedirectModifierOption.self] }
         set { self[option: RedirectModifierOption.self] = newValue }
     }

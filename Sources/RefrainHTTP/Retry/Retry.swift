@@ -18,9 +18,6 @@ public struct Retry: HTTPMiddleware {
     /// The budgets that retries draw on; nil: no limit.
     public let budgets: Budgets?
 
-    /// Whether strategies other than ``RetryPolicy`` are called for successes, too; defaults to true.
-    package var asksStrategyAboutSuccess = true
-
     fileprivate let clocks: RetryClocks
     fileprivate let random: RandomSource
     fileprivate let resets = CancellationTokenSource()
@@ -56,8 +53,7 @@ public struct Retry: HTTPMiddleware {
             else { return AttemptOutcome(result) }
             return AttemptOutcome(await response.withBeginningOfBody())
         } decidesOnSuccess: { result in
-            guard asksStrategyAboutSuccess, let strategy = strategy(of: request, result) else { return false }
-            return !(strategy is RetryPolicy)
+            strategy(of: request, result)?.decidesOnSuccess ?? false
         } decide: { outcome, context in
             guard let strategy = strategy(of: request, outcome.result) else { return .finish(.noStrategy) }
             // An outer stage makes the attempts (rule R24).
@@ -228,7 +224,7 @@ private final class RetryCall {
         context.details.isStatusAccepted = outcome.isStatusAccepted
         context.details.isNested = isNested
         if let progress = context.progress, progress > 0 { gained(progress) }
-        context.details.failingFor = elapsed - (failingSince ?? elapsed)
+        context.failingFor = elapsed - (failingSince ?? elapsed)
         failingSince = failingSince ?? elapsed
         return context
     }
@@ -303,7 +299,7 @@ private final class RetryCall {
             return Step(decision: durable.later(decision, after: delay, now: stage.clocks.wallNow))
         }
         var step = Step(decision: decision, delay: delay)
-        if let budget, decision.details.drawsOnBudget {
+        if let budget, decision.drawsOnBudget {
             var retry = RetryBudget.WantedRetry(after: RetryContext.Outcome(result), decision)
             retry.duration = elapsed - (attemptBegan - began)
             retry.delay = delay

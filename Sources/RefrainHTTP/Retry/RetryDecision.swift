@@ -47,6 +47,14 @@ public struct RetryDecision: Sendable {
         _modify { yield &contents.fields.isFree }
     }
 
+    /// Whether the next attempt draws on the retry budget (rule R22); defaults to true.
+    ///
+    /// Polling does not: a resource that is not ready yet has not failed.
+    public var drawsOnBudget: Bool {
+        get { contents.fields.drawsOnBudget }
+        _modify { yield &contents.fields.drawsOnBudget }
+    }
+
     /// Whether the call ends with the outcome, so that another strategy may decide otherwise.
     package var isFinish: Bool { if case .finish = contents.fields.action { true } else { false } }
 
@@ -65,7 +73,7 @@ public struct RetryDecision: Sendable {
         /// Whether the next attempt needs another connection (rule R7).
         package var needsFreshConnection = false
         /// Whether the next attempt draws on the retry budget; the replay after a token refresh does not (rule R23).
-        package var drawsOnBudget = true
+        fileprivate var drawsOnBudget = true
         /// Whether a loop around the call makes the attempt, if the rules, the deadline and the budget allow it (rule
         /// R24).
         var isLeftToOuterLoop = false
@@ -81,9 +89,9 @@ public struct RetryDecision: Sendable {
         contents = CopyOnWriteBox(Details(action: action, reason: reason, rules: rules))
     }
 
-    /// The call ends with the outcome.
-    public static func finish(_ reason: RetryReason = .strategyDeclined) -> RetryDecision {
-        RetryDecision(.finish, reason)
+    /// The call ends with the outcome, by these rules.
+    public static func finish(_ reason: RetryReason = .strategyDeclined, _ rules: Rules = []) -> RetryDecision {
+        RetryDecision(.finish, reason, rules)
     }
 
     /// Another attempt follows after this delay, if the rules allow it; negative delays count as zero.
@@ -92,11 +100,6 @@ public struct RetryDecision: Sendable {
         var decision = RetryDecision(.retry(Delay(schedule: delay...delay)), reason)
         decision.details.followsRules = false
         return decision
-    }
-
-    /// The call ends with the outcome, by these rules.
-    package static func finish(_ reason: RetryReason, _ rules: Rules) -> RetryDecision {
-        RetryDecision(.finish, reason, rules)
     }
 
     /// The call ends with this error in place of the outcome.
@@ -128,7 +131,7 @@ extension RetryDecision {
             let rules = rules.union(safe)
             var decision = RetryTiming.decide(context, schedule: delay.schedule, reason: reason, rules: rules)
             decision.isFree = isFree
-            decision.details.drawsOnBudget = details.drawsOnBudget
+            decision.drawsOnBudget = details.drawsOnBudget
             return decision
         }
     }
@@ -225,9 +228,24 @@ enum RetryTiming {
     }
 }
 
+extension RetryBudget {
+    /// What would cover the retry of a decision now, and with which chance it would; nothing is withdrawn.
+    ///
+    /// Nil where the decision is not to retry. The delay that counts is the middle of the decision's range.
+    public func preview(
+        of decision: RetryDecision,
+        after outcome: RetryContext.Outcome
+    ) -> (credit: Credit, chance: Double)? {
+        guard case .retry(let delay) = decision.action else { return nil }
+        var retry = WantedRetry(after: outcome, decision)
+        retry.delay = (delay.range.lowerBound + delay.range.upperBound) / 2
+        return preview(retry)
+    }
+}
+
 extension RetryBudget.WantedRetry {
     /// The retry that a decision wants after an outcome, as far as the decision tells.
-    package init(after outcome: RetryContext.Outcome, _ decision: RetryDecision) {
+    init(after outcome: RetryContext.Outcome, _ decision: RetryDecision) {
         self.init(after: .of(outcome, decision.rules))
         if case .status = outcome { namesTime = !decision.rules.isDisjoint(with: [.retryAfter, .rateLimit]) }
     }
@@ -235,7 +253,7 @@ extension RetryBudget.WantedRetry {
 
 extension RetryBudget.Cause {
     /// The cause of a retry after an outcome, by the rules that decided on it.
-    package static func of(_ outcome: RetryContext.Outcome, _ rules: Rules) -> RetryBudget.Cause {
+    public static func of(_ outcome: RetryContext.Outcome, _ rules: Rules = []) -> RetryBudget.Cause {
         switch outcome {
         case .failure(let code): code == .timedOut ? .timeout : .transient
         // A server that sends a delay requests fewer requests, whatever its status.

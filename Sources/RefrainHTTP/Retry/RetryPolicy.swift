@@ -68,11 +68,14 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
         return delay.sample(using: .shared)
     }
 
+    /// False: a success is never repeated.
+    public var decidesOnSuccess: Bool { false }
+
     /// Returns the decision.
     public func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision { decide(in: context) }
 
     /// Returns the decision, which depends on the context alone: the chain and `refrain explain` both call it.
-    package func decide(in context: RetryContext) -> RetryDecision {
+    public func decide(in context: RetryContext) -> RetryDecision {
         guard let profile, context.details.advice == nil else { return decideByRules(context) }
         var advised = context
         advised.details.advice = profile.advice(on: context)

@@ -18,12 +18,22 @@
 ///
 /// A strategy that needs no more than the result conforms to ``HTTPRetryStrategy``; one that is a closure is a
 /// ``Retry/ClosureStrategy``. Neither protocol has a default for the method that a conformer writes, so a misspelt one
-/// does not compile.
+/// does not compile. ``RetryContext`` shows how a strategy is tested.
 public protocol RetryStrategy: Sendable {
     /// Returns what follows an attempt.
     ///
     /// ``Retry`` calls it once for each attempt, also for a success. It ends early where the calling task is cancelled.
     func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision
+
+    /// Whether the strategy is called for successes, too.
+    ///
+    /// Defaults to true; false saves the call where no success is ever repeated.
+    var decidesOnSuccess: Bool { get }
+}
+
+extension RetryStrategy {
+    /// True: a strategy may repeat a success, such as an answer that something is not ready yet.
+    public var decidesOnSuccess: Bool { true }
 }
 
 /// A strategy that returns how long to wait, or nil to leave the outcome as it is.

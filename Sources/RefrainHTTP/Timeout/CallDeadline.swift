@@ -94,17 +94,34 @@ extension HTTPRequest {
     /// Waits for a prerequisite of sending the request, such as a slot or a credential; the deadline cancels the wait.
     ///
     /// Returns the value, and whether the deadline passed. Without a deadline no clock is read and no task is started.
-    package func withinDeadline<Value: Sendable>(
+    /// For stages that wait:
+    ///
+    /// ```swift
+    /// struct Gate: HTTPMiddleware {
+    ///     let opened: @Sendable () async -> Void
+    ///
+    ///     func load(
+    ///         _ request: HTTPRequest, next: any HTTPLoader
+    ///     ) async -> HTTPResult {
+    ///         let (_, isLate) = await request.withinDeadline(opened)
+    ///         guard !isLate else {
+    ///             return .failure(request.tooLate("at the gate"))
+    ///         }
+    ///         return await next.load(request)
+    ///     }
+    /// }
+    /// ```
+    public func withinDeadline<Value: Sendable>(
         _ wait: @escaping @Sendable () async -> Value
     ) async -> (value: Value, isCut: Bool) {
         guard let deadline else { return (await wait(), false) }
         return await withTimeout(until: deadline.instant, on: deadline.clock, wait)
     }
 
-    /// The error of a request whose deadline passed before it was sent.
+    /// The error of a request whose deadline passed before it was sent: ``HTTPError/Code/deadlineExceeded``.
     ///
     /// - Parameter moment: the end of the message, such as "while it waited for its turn".
-    package func tooLate(_ moment: String) -> HTTPError {
+    public func tooLate(_ moment: String) -> HTTPError {
         let message = "the timeout of the call passed \(moment)"
         return HTTPError(.deadlineExceeded, request: self, message: message, bytesSent: 0)
     }

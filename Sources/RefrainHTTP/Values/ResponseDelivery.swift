@@ -33,13 +33,17 @@ extension HTTPRequest {
     }
 
     /// Whether a download may come compressed, which is undone; it then cannot go on where it was cut.
-    package var acceptsCompressedDownload: Bool {
+    ///
+    /// Defaults to false: a download asks for the content as it is (rule R11).
+    public var acceptsCompressedDownload: Bool {
         get { self[option: CompressedDownloadOption.self] }
         set { self[option: CompressedDownloadOption.self] = newValue }
     }
 
     /// Whether a download keeps the whole content of an answer of status 400 or more, up to ``maximumBodySize``.
-    package var keepsErrorContent: Bool {
+    ///
+    /// Defaults to false: at most the first 64 KiB are kept, as far as they come within a second.
+    public var keepsErrorContent: Bool {
         get { self[option: ErrorContentOption.self] }
         set { self[option: ErrorContentOption.self] = newValue }
     }

@@ -27,49 +27,49 @@ extension Rules: CustomStringConvertible {
 
 extension Rules {
     /// R1: safe and idempotent methods may be sent again.
-    package static let idempotentMethods = Rules(1)
+    public static let idempotentMethods = Rules(1)
     /// R2: which other requests may be sent again.
-    package static let replaySafety = Rules(2)
+    public static let replaySafety = Rules(2)
     /// R4: a body that cannot be replayed is sent at most once.
-    package static let bodyReplay = Rules(4)
+    public static let bodyReplay = Rules(4)
     /// R5: idempotency keys.
-    package static let idempotencyKey = Rules(5)
+    public static let idempotencyKey = Rules(5)
     /// R7: transient statuses.
-    package static let transientStatus = Rules(7)
+    public static let transientStatus = Rules(7)
     /// R8: transient transport failures.
-    package static let transientFailure = Rules(8)
+    public static let transientFailure = Rules(8)
     /// R9: cancellation is never retried.
-    package static let cancellation = Rules(9)
+    public static let cancellation = Rules(9)
     /// R11: a download goes on where it was cut short.
-    package static let resumption = Rules(11)
+    public static let resumption = Rules(11)
     /// R12: the default schedule.
-    package static let schedule = Rules(12)
+    public static let schedule = Rules(12)
     /// R15: `Retry-After` is honoured.
-    package static let retryAfter = Rules(15)
+    public static let retryAfter = Rules(15)
     /// R16: a date is read against the response's own.
-    package static let responseDate = Rules(16)
+    public static let responseDate = Rules(16)
     /// R17: the longer delay counts.
-    package static let longerDelay = Rules(17)
+    public static let longerDelay = Rules(17)
     /// R18: the cap of a server's delay.
-    package static let delayCap = Rules(18)
+    public static let delayCap = Rules(18)
     /// R19: rate-limit fields.
-    package static let rateLimit = Rules(19)
+    public static let rateLimit = Rules(19)
     /// R20: deadline and attempt timeout.
-    package static let deadline = Rules(20)
+    public static let deadline = Rules(20)
     /// R22: the retry budget.
-    package static let budget = Rules(22)
+    public static let budget = Rules(22)
     /// R23: what draws on the budget.
-    package static let budgetUse = Rules(23)
+    public static let budgetUse = Rules(23)
     /// R24: retries do not multiply.
-    package static let nesting = Rules(24)
+    public static let nesting = Rules(24)
     /// R26: redirects.
-    package static let redirects = Rules(26)
+    public static let redirects = Rules(26)
     /// R27: the replay after a token refresh.
-    package static let credentialRefresh = Rules(27)
+    public static let credentialRefresh = Rules(27)
     /// R32: a fleet of processes.
-    package static let fleet = Rules(32)
+    public static let fleet = Rules(32)
     /// R33: another route after a failed connection.
-    package static let freshRoutes = Rules(33)
+    public static let freshRoutes = Rules(33)
 }
 
 extension Rules: Codable {

@@ -89,7 +89,7 @@ final class PendingDecision: Sendable {
             decision.reason = free.retryReason
             decision.rules.formUnion(free.rules)
             decision.isFree = true
-            decision.details.drawsOnBudget = free.drawsOnBudget
+            decision.drawsOnBudget = free.drawsOnBudget
             return decision
         }
     }

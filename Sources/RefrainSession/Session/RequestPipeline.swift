@@ -73,7 +73,7 @@ final class RequestPipeline: Sendable {
         let outcome = await retry.run(hop.deferring(.transientErrors)) { request in
             await attempt(request, owner)
         } decidesOnSuccess: { result in
-            result.request.keepingOptions(of: hop).retryStrategy != nil
+            result.request.keepingOptions(of: hop).retryStrategy?.decidesOnSuccess ?? false
         } decide: { outcome, context in
             await owner.decide(outcome, in: context, for: hop)
         } record: { attempts in

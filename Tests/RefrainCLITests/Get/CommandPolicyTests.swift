@@ -38,11 +38,11 @@ struct CommandPolicyTests {
                 continue
             }
             var context = RetryContext(method: .get, outcome: outcome, now: .now)
-            (context.attempt, context.details.failingFor, context.bytesSent) = (send.attempt, send.at, 0)
+            (context.attempt, context.failingFor, context.bytesSent) = (send.attempt, send.at, 0)
             let decision = policy.decide(in: context)
             guard case .retry(let wait) = decision.action else { continue }
             var delay = wait.sample(using: random)
-            if decision.details.drawsOnBudget, case .grantedAfter(let turn) = budget.withdraw() {
+            if decision.drawsOnBudget, case .grantedAfter(let turn) = budget.withdraw() {
                 delay = max(delay, turn)
             }
             let next = Attempt(number: send.attempt.number + 1, previousDelay: delay)
@@ -74,7 +74,7 @@ struct CommandPolicyTests {
         func reason(_ words: [String], _ outcome: RetryContext.Outcome, after time: Duration) throws -> RetryReason {
             let policy = try PolicyText.commandPolicy(Arguments(words, options: CommandSpec.get.options))
             var context = RetryContext(method: .get, outcome: outcome, now: .now)
-            (context.attempt, context.details.failingFor) = (Attempt(number: 4, previousDelay: .seconds(1)), time)
+            (context.attempt, context.failingFor) = (Attempt(number: 4, previousDelay: .seconds(1)), time)
             context.bytesSent = 0
             return policy.decide(in: context).reason
         }
@@ -105,7 +105,7 @@ struct CommandPolicyTests {
         func draws(_ outcome: RetryContext.Outcome, sent: Int64?) -> Bool {
             var context = RetryContext(method: .get, outcome: outcome, now: .now)
             context.bytesSent = sent
-            return policy.decide(in: context).details.drawsOnBudget
+            return policy.decide(in: context).drawsOnBudget
         }
         #expect(!draws(.failure(.cannotConnectToHost), sent: 0))
         #expect(draws(.failure(.cannotConnectToHost), sent: nil))
@@ -122,21 +122,21 @@ struct CommandPolicyTests {
         for start in stride(from: 0.0, to: 10, by: 0.5) {
             var context = RetryContext(method: .get, outcome: .failure(.cannotConnectToHost), now: .now)
             (context.attempt, context.bytesSent) = (Attempt(number: 6, previousDelay: .seconds(8)), 0)
-            context.details.failingFor = .seconds(start)
+            context.failingFor = .seconds(start)
             guard case .retry(let delay) = policy.decide(in: context).action else {
                 Issue.record("no further attempt after \(start) s")
                 continue
             }
             #expect(context.failingFor + delay.sample(using: random) <= .seconds(10), "\(start) s")
-            context.details.outcome = .status(.serviceUnavailable)
-            context.details.headers["Retry-After"] = "11"
+            context.outcome = .status(.serviceUnavailable)
+            context.headers["Retry-After"] = "11"
             guard case .retryAfterTooLong = policy.decide(in: context).action else {
                 Issue.record("waits for 11 s after \(start) s")
                 continue
             }
         }
         var over = RetryContext(method: .get, outcome: .failure(.cannotConnectToHost), now: .now)
-        (over.bytesSent, over.details.failingFor) = (0, .seconds(10))
+        (over.bytesSent, over.failingFor) = (0, .seconds(10))
         #expect(policy.decide(in: over).action == .finish)
     }
 

@@ -46,7 +46,7 @@ struct PatienceTests {
     {
         var context = RetryContext(method: .get, outcome: outcome, now: .now)
         context.attempt = Attempt(number: attempt)
-        context.details.progress = progress
+        context.progress = progress
         context.bytesSent = 100
         return context
     }

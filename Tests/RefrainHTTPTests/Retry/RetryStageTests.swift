@@ -144,6 +144,24 @@ struct RetryStageTests {
         #expect(response.attempts.map(\.reason) == [.notReplayable])
     }
 
+    @Test("a strategy is called for a success, unless it says that it decides on none", arguments: [true, false])
+    func strategyAndSuccess(decides: Bool) async throws {
+        struct UntilReady: RetryStrategy {
+            let decidesOnSuccess: Bool
+
+            func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
+                guard context.outcome == .status(202) else { return .finish() }
+                var decision = RetryDecision.retry(after: .seconds(1))
+                decision.drawsOnBudget = false
+                return decision
+            }
+        }
+        mock.then(.status(202)).then(.status(200))
+        let response = try await chain(UntilReady(decidesOnSuccess: decides)).response(for: request())
+        #expect(response.status == (decides ? 200 : 202))
+        #expect(mock.requests.count == (decides ? 2 : 1))
+    }
+
     @Test("progress of a download begins the time of failing anew")
     func failingTime() async throws {
         struct Recording: RetryStrategy {

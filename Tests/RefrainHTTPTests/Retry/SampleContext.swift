@@ -19,15 +19,15 @@ func context(
     now: WallClock.Instant = WallClock.Instant(sinceEpoch: .seconds(1_559_559_600))
 ) -> RetryContext {
     var context = RetryContext(method: method, outcome: outcome, now: now)
-    context.details.headers = headers
+    context.headers = headers
     context.bytesSent = bytesSent
-    context.details.body = body
-    context.details.hasIdempotencyKey = key
-    context.details.replay = replay
+    context.body = body
+    context.hasIdempotencyKey = key
+    context.replay = replay
     context.attempt = Attempt(number: attempt)
     context.remaining = remaining
-    context.details.retryAfterPolicy = retryAfterPolicy
-    context.details.progress = progress
+    context.retryAfterPolicy = retryAfterPolicy
+    context.progress = progress
     return context
 }
 

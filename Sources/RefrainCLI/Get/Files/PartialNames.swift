@@ -97,11 +97,7 @@ struct PartialNames {
     func moveToTarget(_ descriptor: Int32, _ freeName: FreeName?) throws {
         guard isPart(descriptor) else { throw failure(ENOENT) }
         if let freeName {
-            try freeName.give { path in
-                let result = Download.FileSink.move(part, toNew: path)
-                guard result == 0 || result == EEXIST else { throw failure(result) }
-                return result == 0
-            }
+            try freeName.give { try Download.FileSink.move(part, toNew: $0) }
         } else {
             guard rename(part, target) == 0 else { throw failure(errno) }
         }

@@ -133,46 +133,68 @@ struct BodyText: Sendable {
     }
 
     /// The body of a file: read now if it is small, and while it is sent otherwise.
-    ///
-    /// The content of a pipe is stored in an unlinked file, because it may have to be sent again.
     static func file(
         _ path: String,
         option: String,
         contentType: String? = BodyText.contentType
     ) throws(UsageError) -> HTTPBody {
-        do throws(SystemError) {
-            let input = try Input(path: path, isBounded: true)
-            let isPlain = path != "-" && input.fileSize != nil
-            if isPlain, let size = input.fileSize, size > readAtOnce { return .file(path, contentType: contentType) }
-            let beginning = try input.rest(upTo: readAtOnce)
-            guard beginning.count > readAtOnce else { return .bytes(beginning, contentType: contentType) }
-            let spooled = try UnlinkedTemporaryFile.path(holding: beginning, and: input)
-            return .file(spooled, contentType: contentType)
-        } catch {
-            throw UsageError("\(option): \(error)")
-        }
+        try FileContent(path, option: option).body(contentType)
     }
+}
 
-    /// The size and the SHA-256 of a body that ``file(_:option:contentType:)`` has made, read piece by piece.
-    static func contentDigest(of body: HTTPBody, option: String) throws(UsageError) -> String {
-        let computation = ContentDigest.Computation(.sha256)
-        var size = 0
-        func add(_ bytes: some Sequence<UInt8>) {
-            let bytes = Array(bytes)
-            bytes.withUnsafeBytes { computation.update($0) }
-            size += bytes.count
-        }
-        switch body.storage {
-        case .bytes(let bytes): add(bytes)
-        case .file(let path):
+extension BodyText {
+    /// The content of a file that is sent: its bytes if they are few, and otherwise where they are.
+    enum FileContent {
+        case bytes([UInt8])
+        case file(String)
+
+        /// Opens a file; the content of a pipe is stored in an unlinked one, because it may have to be sent again.
+        init(_ path: String, option: String) throws(UsageError) {
             do throws(SystemError) {
-                let input = try Input(path: path)
-                while let chunk = try input.next() { add(chunk) }
+                let input = try Input(path: path, isBounded: true)
+                if path != "-", let size = input.fileSize, size > readAtOnce {
+                    self = .file(path)
+                    return
+                }
+                let beginning = try input.rest(upTo: readAtOnce)
+                self =
+                    if beginning.count > readAtOnce {
+                        .file(try UnlinkedTemporaryFile.path(holding: beginning, and: input))
+                    } else {
+                        .bytes(beginning)
+                    }
             } catch {
                 throw UsageError("\(option): \(error)")
             }
-        case .restartable, .oneShot: break
         }
-        return "\(size) \(ContentDigest.hex(computation.finish()))"
+
+        func body(_ contentType: String?) -> HTTPBody {
+            switch self {
+            case .bytes(let bytes): .bytes(bytes, contentType: contentType)
+            case .file(let path): .file(path, contentType: contentType)
+            }
+        }
+
+        /// The size and the SHA-256, of a file read piece by piece.
+        func digest(option: String) throws(UsageError) -> String {
+            let computation = ContentDigest.Computation(.sha256)
+            var size = 0
+            func add(_ bytes: some Sequence<UInt8>) {
+                let bytes = Array(bytes)
+                bytes.withUnsafeBytes { computation.update($0) }
+                size += bytes.count
+            }
+            switch self {
+            case .bytes(let bytes): add(bytes)
+            case .file(let path):
+                do throws(SystemError) {
+                    let input = try Input(path: path)
+                    while let chunk = try input.next() { add(chunk) }
+                } catch {
+                    throw UsageError("\(option): \(error)")
+                }
+            }
+            return "\(size) \(ContentDigest.hex(computation.finish()))"
+        }
     }
 }

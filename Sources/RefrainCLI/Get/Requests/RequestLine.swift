@@ -66,9 +66,9 @@ enum RequestLine {
         guard let body = node["body"] else {
             guard let file else { return }
             let option = "\(location): \"bodyFile\""
-            let body = try BodyText.file(file, option: option)
-            request.body = body
-            request.bodyDigest = "@\(file) " + (try BodyText.contentDigest(of: body, option: option))
+            let content = try BodyText.FileContent(file, option: option)
+            request.body = content.body(BodyText.contentType)
+            request.bodyDigest = "@\(file) " + (try content.digest(option: option))
             return
         }
         guard file == nil else { throw UsageError("\(location): \"body\" and \"bodyFile\" exclude each other") }

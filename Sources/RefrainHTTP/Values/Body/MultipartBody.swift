@@ -67,7 +67,7 @@ extension HTTPBody {
     }
 
     /// A boundary that no content contains by chance: 112 random bits.
-    package static var randomBoundary: String { MultipartFraming.randomBoundary() }
+    public static var randomBoundary: String { MultipartFraming.randomBoundary() }
 
     /// One part of a multipart body: a form field or a file.
     public struct Part: Sendable {

@@ -108,17 +108,17 @@ public struct HTTPError: Error, Sendable {
     /// The answer of the proxy that refused to connect to the host (RFC 9110 §9.3.6).
     ///
     /// Separate from ``response``: it does not come from the host.
-    package var proxyAnswer: ProxyAnswer? {
+    public package(set) var proxyAnswer: ProxyAnswer? {
         get { contents.fields.proxyAnswer }
         _modify { yield &contents.fields.proxyAnswer }
     }
 
     /// A proxy's answer to CONNECT.
-    package struct ProxyAnswer: Sendable {
+    public struct ProxyAnswer: Sendable {
         /// Its status.
-        package var status: HTTPStatus
+        public let status: HTTPStatus
         /// Its header fields.
-        package var headers: HTTPHeaders
+        public let headers: HTTPHeaders
 
         /// Describes an answer.
         package init(status: HTTPStatus, headers: HTTPHeaders) {
