@@ -72,13 +72,13 @@ public struct Redirect: HTTPMiddleware {
     }
 
     /// Whether a response is one that ``follow(_:send:)`` goes on from.
-    package func follows(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
+    package static func follows(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
         guard request.followsRedirects, case .follow = RedirectTarget(of: response, to: request) else { return false }
         return true
     }
 
     /// Whether a response is the answer to its request: neither followed nor refused.
-    package func isAnswer(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
+    package static func isAnswer(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
         guard request.followsRedirects else { return true }
         guard case .none = RedirectTarget(of: response, to: request) else { return false }
         return true

@@ -7,31 +7,55 @@ internal import Foundation
 
 /// Counts the bytes of bodies whose progress is watched, hands heads over, and pauses streams of suspended requests.
 enum BodyProgress {
-    /// Distinguishes redirects that are followed from final responses.
-    private static let redirect = Redirect()
-
     /// Sends a request, and publishes the progress of its bodies.
     static func send(
         _ request: HTTPRequest,
         for owner: Request,
         through transport: any HTTPLoader
     ) async -> HTTPResult {
+        let watchesHead = owner.watchesHeads
+        let collects = !request.streamsResponse && (owner.watchesDownload || watchesHead)
+        switch watched(request, by: owner, collects: collects) {
+        case .success(let sent):
+            return await deliver(await transport.load(sent), of: sent, to: owner, watchesHead, collects: collects)
+        case .failure(let error):
+            return .failure(error)
+        }
+    }
+
+    /// The request with a body whose progress is published, and a response whose body is read here if it `collects`.
+    private static func watched(
+        _ request: HTTPRequest,
+        by owner: Request,
+        collects: Bool
+    ) -> Result<HTTPRequest, HTTPError> {
         var request = request
         if !request.body.isEmpty, owner.watchesUpload {
             do {
                 request.body = try request.body.watched(by: owner)
             } catch {
-                return .failure(Self.failure(error, request))
+                return .failure(failure(error, request))
             }
         }
-        let watchesHeads = owner.watchesHeads
-        let collects = !request.streamsResponse && (owner.watchesDownload || watchesHeads)
         if collects { request.streamsResponse = true }
-        let result = await transport.load(request)
+        return .success(request)
+    }
+
+    /// Publishes what the transport has returned, and reads the body if it `collects`.
+    private static func deliver(
+        _ result: HTTPResult,
+        of request: HTTPRequest,
+        to owner: Request,
+        _ watchesHead: Bool,
+        collects: Bool
+    ) async -> HTTPResult {
         guard case .success(let response) = result else { return result }
-        if request.download != nil { owner.note(head: response.withoutBody) }
-        if watchesHeads, !redirect.follows(response, to: request), await !owner.allowsContent(of: response) {
-            return .failure(HTTPError(.cancelled, request: request, response: response.withoutBody))
+        if watchesHead || request.download != nil {
+            let head = response.withoutBody
+            if request.download != nil { owner.note(head: head) }
+            if watchesHead, !Redirect.follows(response, to: request), await !owner.allowsContent(of: response) {
+                return .failure(HTTPError(.cancelled, request: request, response: head))
+            }
         }
         guard collects, !request.deferredBodies.contains(status: response.status.rawValue) else { return result }
         return await collect(response, for: owner)

@@ -126,11 +126,11 @@ final class RequestPipeline: Sendable {
         of request: HTTPRequest,
         _ owner: Request
     ) async -> AttemptOutcome {
-        guard case .success(let response) = result, !redirect.follows(response, to: request) else {
+        guard case .success(let response) = result, !Redirect.follows(response, to: request) else {
             return AttemptOutcome(result)
         }
         // A final response is read before it is validated and decoded.
-        if response.status.rawValue < 400, response.isDeferred(for: request), redirect.isAnswer(response, to: request) {
+        if response.status.rawValue < 400, response.isDeferred(for: request), Redirect.isAnswer(response, to: request) {
             switch await response.collected(for: request) {
             case .success(let whole): return await owner.inspect(whole, adapted, of: request)
             case .failure(let error): return AttemptOutcome(.failure(error))
