@@ -29,6 +29,17 @@ struct RequestTests {
         #expect(back.body.bytesInMemory == Array("hello".utf8))
     }
 
+    @Test("R5: the idempotency key goes along, and one that cannot be written makes no request")
+    func idempotencyKey() throws {
+        var request = try HTTPRequest("http://host.test/", method: .post)
+        request.idempotencyKey = .custom("order 7")
+        #expect(URLRequest(request)?.value(forHTTPHeaderField: "Idempotency-Key") == "\"order 7\"")
+        request.idempotencyKey = .generated
+        #expect(URLRequest(request)?.value(forHTTPHeaderField: "Idempotency-Key")?.isEmpty == false)
+        request.idempotencyKey = .custom("")
+        #expect(URLRequest(request) == nil)
+    }
+
     @Test("a request without a body has none on either side")
     func empty() throws {
         let theirs = try #require(URLRequest(try HTTPRequest("http://host.test/")))
