@@ -230,6 +230,13 @@ struct AsyncHTTPClientLoaderTests {
         }
     }
 
+    @Test("R8: a TRACE with a body, which the client refuses, is not tried again")
+    func trace() async throws {
+        let request = try HTTPRequest(server.baseURL + "/ok", method: "TRACE", body: .text("a"))
+        let error = try await withLoader { try failure(of: await (Retry(Self.policy) --> $0).load(request)) }
+        #expect(error.code == .invalidRequest && error.attempts.count == 1 && error.bytesSent == 0)
+    }
+
     @Test("R3, R26: a client that follows redirects by itself is refused")
     func redirects() async throws {
         var configuration = HTTPClient.Configuration.quiet
@@ -237,6 +244,13 @@ struct AsyncHTTPClientLoaderTests {
         let request = try HTTPRequest(server.baseURL + "/redirect-to?url=/ok")
         let error = try await withLoader(configuration) { try failure(of: await $0.load(request)) }
         #expect(error.code == .invalidRequest && error.message?.contains(".disallow") == true)
+        // Nor is a loop that it has followed tried again (rule R8).
+        server.on("/loop") { _ in [.respond(.init(302, headers: [("Location", "/loop")]))] }
+        let loop = try HTTPRequest(server.baseURL + "/loop")
+        let looping = try await withLoader(configuration) { loader in
+            try failure(of: await (Retry(Self.policy) --> loader).load(loop))
+        }
+        #expect(looping.code == .httpTooManyRedirects && server.count(path: "/loop") == 1)
         let chain = try await withLoader { try await (Redirect() --> $0).response(for: request).status }
         #expect(chain == 200)
     }
