@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import RefrainHTTP
-import RefrainURLSession
 import Testing
+
+@testable import RefrainURLSession
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -38,6 +39,14 @@ struct RequestTests {
         #expect(URLRequest(request)?.value(forHTTPHeaderField: "Idempotency-Key")?.isEmpty == false)
         request.idempotencyKey = .custom("")
         #expect(URLRequest(request) == nil)
+    }
+
+    @Test("the loader asks for the host in its ASCII form, which is that of budgets and certificates")
+    func host() throws {
+        let request = try HTTPRequest("http://b%C3%BCcher.example/a?b=%2F")
+        let (task, _) = try UploadStreamWriter.makeTask(for: request, in: .shared) { _ in }
+        #expect(task.originalRequest?.url?.absoluteString == "http://xn--bcher-kva.example/a?b=%2F")
+        task.cancel()
     }
 
     @Test("a request without a body has none on either side")
