@@ -9,12 +9,11 @@ public import Foundation
 #endif
 
 extension URLRequest {
-    /// Makes a request with method, URL, header fields and body, or nil if the body is not in memory or the idempotency
-    /// key cannot be written.
+    /// Makes a request with method, URL, header fields and body, or nil if the body is not in memory.
     ///
-    /// The idempotency key is among the fields (rule R5). Other options and timeouts are not copied, because the chain
-    /// applies them. `URLRequest` has no representation of a file or stream body that is common to Linux and Apple
-    /// platforms; collect such a body first.
+    /// The idempotency key is among the fields (rule R5); with one that cannot be written the result is nil. Other
+    /// options and timeouts are not copied, because the chain applies them. `URLRequest` has no representation of a
+    /// file or stream body that is common to Linux and Apple platforms; collect such a body first.
     public init?(_ request: HTTPRequest) {
         guard request.body.isEmpty || request.body.dataInMemory != nil,
             let request = try? request.withIdempotencyKeyWritten()
