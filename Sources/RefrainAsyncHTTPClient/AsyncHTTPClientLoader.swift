@@ -54,6 +54,11 @@ public struct AsyncHTTPClientLoader: HTTPLoader {
         } catch {
             return .failure(error)
         }
+        // The client would request "/" in the place of such a path.
+        guard !request.url.path.isEmpty || request.url.path(percentEncoded: true).isEmpty else {
+            let message = "the path is not UTF-8 once its percent escapes are undone, and AsyncHTTPClient sends no such"
+            return .failure(HTTPError(.badURL, request: request, message: message, bytesSent: 0))
+        }
         let watch = AttemptWatch(request.attemptLimits)
         let response: HTTPClientResponse
         do {
@@ -92,12 +97,23 @@ public struct AsyncHTTPClientLoader: HTTPLoader {
 
 extension HTTPClientRequest {
     /// The request for the client; its fields are as they are in the request.
+    ///
+    /// The client drops user and password of a URL, which are sent as `Authorization` unless the request has its own.
     init(_ request: HTTPRequest, _ watch: AttemptWatch) {
         // The fragment is not sent (RFC 9110 §7.1).
-        let url = request.url.absoluteString
+        let url = URLText.sent(request.url)
         self.init(url: url.firstIndex(of: "#").map { String(url[..<$0]) } ?? url)
         method = .init(rawValue: request.method.rawValue)
-        for field in request.headers { headers.add(name: field.name, value: field.value) }
+        // The client undoes none of the codings in Alamofire's defaults unless it is configured to.
+        let leavesCodings = request.headers.hasDefaultCodings
+        for field in request.headers where !leavesCodings || !HTTPHeaders.isSame(field.name, "Accept-Encoding") {
+            headers.add(name: field.name, value: field.value)
+        }
+        if let user = request.url.user(percentEncoded: false), !request.headers.contains("Authorization") {
+            let password = request.url.password(percentEncoded: false) ?? ""
+            let field = HTTPHeaders.Field.authorization(username: user, password: password)
+            headers.add(name: field.name, value: field.value)
+        }
         let body = request.body
         if let type = body.contentType, !request.headers.contains("Content-Type") {
             headers.add(name: "Content-Type", value: type)

@@ -70,6 +70,8 @@ extension HTTPError {
         case .invalidProxyResponse: (.proxyRefused, true)
         case .invalidURL, .emptyHost, .emptyScheme: (.badURL, true)
         case .bodyLengthMismatch: (.invalidRequest, false)
+        case .traceRequestWithBody: (.invalidRequest, true)
+        case .redirectLimitReached, .redirectCycleDetected: (.httpTooManyRedirects, false)
         default: (.unknown, false)
         }
     }

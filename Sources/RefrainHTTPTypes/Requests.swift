@@ -84,16 +84,24 @@ extension RefrainRequest {
 extension HTTPRequest {
     /// Makes a request of HTTPTypes; the body stays with the request that it is made from.
     ///
-    /// The fields of `secretHeaders` are kept out of compression tables (`.disallow`). User and password of the URL and
-    /// its fragment are left out (RFC 9110 §4.2.4).
+    /// The fields of `secretHeaders` are kept out of compression tables (`.disallow`), and the idempotency key is among
+    /// the fields (rule R5). The authority has the host in its ASCII form. User and password of the URL and its
+    /// fragment are left out (RFC 9110 §4.2.4).
     ///
-    /// - Throws: `InvalidArgument` for a method or header fields that HTTPTypes cannot hold.
+    /// - Throws: `InvalidArgument` for a method or header fields that HTTPTypes cannot hold, and for an idempotency key
+    ///   that cannot be written.
     public init(_ request: RefrainRequest) throws(InvalidArgument) {
         guard let method = Method(request.method) else {
             throw InvalidArgument("method", is: request.method, expected: "a token")
         }
-        let target = Target(request.url.absoluteURL.absoluteString)
-        var fields = try HTTPFields(request.headers)
+        let headers: RefrainHeaders
+        do {
+            headers = try request.withIdempotencyKeyWritten().headers
+        } catch {
+            throw InvalidArgument("idempotencyKey", is: "invalid", expected: "printable ASCII, and not empty")
+        }
+        let target = Target(URLText.sent(request.url))
+        var fields = try HTTPFields(headers)
         for secret in request.secretHeaders {
             guard let name = HTTPField.Name(secret), fields.contains(name) else { continue }
             fields[fields: name] = fields[fields: name].map { field in

@@ -11,10 +11,13 @@ public import Foundation
 extension URLRequest {
     /// Makes a request with method, URL, header fields and body, or nil if the body is not in memory.
     ///
-    /// Options and timeouts are not copied, because the chain applies them. `URLRequest` has no representation of a
+    /// The idempotency key is among the fields (rule R5); with one that cannot be written the result is nil. Other
+    /// options and timeouts are not copied, because the chain applies them. `URLRequest` has no representation of a
     /// file or stream body that is common to Linux and Apple platforms; collect such a body first.
     public init?(_ request: HTTPRequest) {
-        guard request.body.isEmpty || request.body.dataInMemory != nil else { return nil }
+        guard request.body.isEmpty || request.body.dataInMemory != nil,
+            let request = try? request.withIdempotencyKeyWritten()
+        else { return nil }
         self.init(url: request.url)
         httpMethod = request.method.rawValue
         add(request.headers)

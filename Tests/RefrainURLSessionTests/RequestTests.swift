@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import RefrainHTTP
-import RefrainURLSession
 import Testing
+
+@testable import RefrainURLSession
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -27,6 +28,25 @@ struct RequestTests {
         #expect(back.headers["Accept"] == "text/plain")
         #expect(back.headers["X-One"] == "1")
         #expect(back.body.bytesInMemory == Array("hello".utf8))
+    }
+
+    @Test("R5: the idempotency key goes along, and one that cannot be written makes no request")
+    func idempotencyKey() throws {
+        var request = try HTTPRequest("http://host.test/", method: .post)
+        request.idempotencyKey = .custom("order 7")
+        #expect(URLRequest(request)?.value(forHTTPHeaderField: "Idempotency-Key") == "\"order 7\"")
+        request.idempotencyKey = .generated
+        #expect(URLRequest(request)?.value(forHTTPHeaderField: "Idempotency-Key")?.isEmpty == false)
+        request.idempotencyKey = .custom("")
+        #expect(URLRequest(request) == nil)
+    }
+
+    @Test("the loader asks for the host in its ASCII form, which is that of budgets and certificates")
+    func host() throws {
+        let request = try HTTPRequest("http://b%C3%BCcher.example/a?b=%2F")
+        let (task, _) = try UploadStreamWriter.makeTask(for: request, in: .shared) { _ in }
+        #expect(task.originalRequest?.url?.absoluteString == "http://xn--bcher-kva.example/a?b=%2F")
+        task.cancel()
     }
 
     @Test("a request without a body has none on either side")

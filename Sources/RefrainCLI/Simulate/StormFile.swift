@@ -63,7 +63,14 @@ struct StormFile {
     /// Takes over what a storm's file says.
     func read(_ json: JSONNode, into settings: inout SimulationSettings) throws(UsageError) {
         var closed: (callers: Int?, pause: Duration?) = (nil, nil)
-        for member in try members(json, "the storm") {
+        let members = try members(json, "the storm")
+        for (one, others) in [("clients", ["fleet"]), ("load", ["callers", "pause"])] {
+            guard members.contains(where: { $0.name == one }),
+                let other = members.first(where: { others.contains($0.name) })
+            else { continue }
+            throw UsageError("\(location(other)): excludes \(one)")
+        }
+        for member in members {
             switch member.name {
             case "title": settings.title = try text(member)
             case "fleet":
@@ -162,27 +169,37 @@ struct StormFile {
     private func budget(_ member: Member) throws(UsageError) -> SimulatedPolicy.Budget {
         let text = try text(member)
         let fields = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        let numbers = fields.dropFirst().compactMap { ASCIINumber.decimal($0) }
-        let wholes = fields.dropFirst().compactMap { ASCIINumber.whole($0) }
-        switch (fields.first, numbers.count, fields.count) {
-        case ("standard", 0, 1): return { .standard(clock: $0, random: $1) }
-        case ("fleet", 0, 1): return { .fleet(clock: $0, random: $1) }
-        case ("per-process", 0, 1): return { clock, _ in RetryBudget(clock: clock) }
-        case ("none", 0, 1): return { _, _ in nil }
-        case ("window", 2, 3):
-            guard let perSecond = ASCIINumber.whole(fields[2]) else { break }
-            return { clock, _ in
-                RetryBudget(ratio: numbers[0], minimumRetriesPerSecond: perSecond, clock: clock)
-            }
-        case ("tokens", 2...3, 3...4) where wholes.count == numbers.count:
-            let costs = RetryBudget.Costs(transient: wholes[1], timeout: wholes[1], throttled: wholes[1])
-            let refund = wholes.count > 2 ? wholes[2] : 1
-            return { _, _ in .tokens(capacity: wholes[0], costs: costs, refund: refund) }
-        default: break
+        do {
+            if let budget = try Self.budget(fields) { return budget }
+        } catch {
+            throw UsageError("\(location(member)): \(error)")
         }
         throw UsageError(
             "\(location(member)): \(Sanitized.text(text)) is not a budget; write standard, fleet, per-process, none, "
                 + "window:RATIO:PER_SECOND or tokens:CAPACITY:COST[:REFUND]"
         )
+    }
+
+    /// Makes a budget of the fields of its notation; nil where they are none.
+    private static func budget(_ fields: [String]) throws(InvalidArgument) -> SimulatedPolicy.Budget? {
+        let wholes = fields.dropFirst().compactMap { ASCIINumber.whole($0) }
+        switch (fields.first, fields.count) {
+        case ("standard", 1): return { .standard(clock: $0, random: $1) }
+        case ("fleet", 1): return { .fleet(clock: $0, random: $1) }
+        case ("per-process", 1): return { clock, _ in RetryBudget(clock: clock) }
+        case ("none", 1): return { _, _ in nil }
+        case ("window", 3):
+            guard let ratio = ASCIINumber.decimal(fields[1]), let perSecond = ASCIINumber.whole(fields[2]) else {
+                return nil
+            }
+            _ = try RetryBudget.validated(ratio: ratio, minimumRetriesPerSecond: perSecond)
+            return { clock, _ in RetryBudget(ratio: ratio, minimumRetriesPerSecond: perSecond, clock: clock) }
+        case ("tokens", 3...4) where wholes.count == fields.count - 1:
+            let costs = RetryBudget.Costs(transient: wholes[1], timeout: wholes[1], throttled: wholes[1])
+            let refund = wholes.count > 2 ? wholes[2] : 1
+            _ = try RetryBudget.validatedTokens(capacity: wholes[0], costs: costs, refund: refund)
+            return { _, _ in .tokens(capacity: wholes[0], costs: costs, refund: refund) }
+        default: return nil
+        }
     }
 }

@@ -130,7 +130,10 @@ extension Backoff {
                         if let reason = nonRetryableReason(for: error, includingExhausted: false) {
                             return .finish(outcome, reason)
                         }
-                        guard sequence.predicate(error), canReplay(sequence.base) else {
+                        let isTransient = sequence.predicate(error)
+                        // The pause ends the iteration (rule R9).
+                        if Task.isCancelled { return .retry(after: .zero, .cancelled) }
+                        guard isTransient, canReplay(sequence.base) else {
                             return .finish(outcome, .finalOutcome)
                         }
                         guard let scheduled = sequence.backoff.delay(after: attempt) else {

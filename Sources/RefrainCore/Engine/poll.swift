@@ -47,6 +47,8 @@ public nonisolated(nonsending) func poll<Value, C: Clock>(
         },
         decide: { attempt, outcome in
             guard case .success(nil) = outcome else { return .finish(outcome, .succeeded) }
+            // The pause ends the call (rule R9).
+            if Task.isCancelled { return .retry(after: .zero, .cancelled) }
             guard let delay = schedule.delay(after: attempt, sampledFrom: random) else {
                 return .finish(
                     .failure(Backoff.PollingEnded(attempts: attempt.number, .attemptsUsedUp)),

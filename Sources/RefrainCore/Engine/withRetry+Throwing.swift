@@ -60,7 +60,10 @@ public nonisolated(nonsending) func withRetry<Success, C: Clock>(
             if let reason = nonRetryableReason(for: error, includingExhausted: retriesExhausted) {
                 return .finish(outcome, reason)
             }
-            guard await predicate(error) else { return .finish(outcome, .finalOutcome) }
+            let isTransient = await predicate(error)
+            // The pause ends the call: after a cancellation it has no error of an attempt (rule R9).
+            if Task.isCancelled { return .retry(after: .zero, .cancelled) }
+            guard isTransient else { return .finish(outcome, .finalOutcome) }
             guard let scheduled = backoff.delay(after: attempt, sampledFrom: random) else {
                 return .finish(outcome, .attemptsUsedUp)
             }

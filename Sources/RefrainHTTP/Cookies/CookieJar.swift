@@ -22,7 +22,8 @@ public import Foundation
 /// request is kept after the jar's. `SameSite` has no effect, because a request has no site that it comes from.
 ///
 /// The jar is in memory, and can be read from and written to a file in Netscape's format, which curl reads. It holds up
-/// to 3,000 cookies, 180 for each domain, of up to 4 KiB each; when it is full, the oldest are removed.
+/// to 3,000 cookies, 180 for each domain, of up to 4 KiB each; when it is full, those that have expired are removed,
+/// and else the oldest.
 public final class CookieJar: HTTPMiddleware {
     /// One cookie.
     public struct Cookie: Hashable, Sendable {
@@ -154,7 +155,8 @@ public final class CookieJar: HTTPMiddleware {
         }
         let result = await next.load(request)
         if let response = result.response {
-            insert(setCookie: response.headers[values: "Set-Cookie"], from: request.url)
+            // A stage further in may have followed a redirect: what another host answers is not this one's to set.
+            insert(setCookie: response.headers[values: "Set-Cookie"], from: response.request.url)
         }
         return result
     }
@@ -171,15 +173,14 @@ public final class CookieJar: HTTPMiddleware {
             return
         }
         cookies.append(cookie)
-        if cookies.count(where: { $0.domain == cookie.domain }) > limits.ofDomain,
-            let oldest = cookies.firstIndex(where: { $0.domain == cookie.domain })
-        {
+        func isDomainFull() -> Bool { cookies.count { $0.domain == cookie.domain } > limits.ofDomain }
+        guard cookies.count > limits.cookies || isDomainFull() else { return }
+        // What has expired makes room before what is still sent (RFC 6265 §5.3).
+        cookies.removeAll { $0.isExpired(at: now) }
+        if isDomainFull(), let oldest = cookies.firstIndex(where: { $0.domain == cookie.domain }) {
             cookies.remove(at: oldest)
         }
-        if cookies.count > limits.cookies {
-            cookies.removeAll { $0.isExpired(at: now) }
-            if cookies.count > limits.cookies { cookies.removeFirst() }
-        }
+        if cookies.count > limits.cookies { cookies.removeFirst() }
     }
 }
 

@@ -176,10 +176,12 @@ public final class Pacer: HTTPMiddleware {
             let admission = admission(of: request)
             if case .refused(let phase, let until) = admission {
                 permit.wait.circuit = phase
-                result = circuitBreaker?.isEnforced == true ? .failure(circuitOpen(request, until)) : await send()
-            } else {
-                result = await send()
+                if circuitBreaker?.isEnforced == true {
+                    handBack(permit, of: request)
+                    return HTTPResult.failure(circuitOpen(request, until)).heldBack(permit.wait)
+                }
             }
+            result = await send()
             let namesTime = note(result, of: request, admission)
             permit.slots?.refund(after: AdaptiveConcurrency.Sign(result, namesTime: namesTime))
         }
@@ -240,7 +242,11 @@ public final class Pacer: HTTPMiddleware {
 
     /// Takes back a reserved permit that no attempt of the request has used.
     public func returnPermit(of request: HTTPRequest) {
-        guard let permit = request.reservation?.take() else { return }
+        if let permit = request.reservation?.take() { handBack(permit, of: request) }
+    }
+
+    /// Gives back the permit of a request that is not sent.
+    private func handBack(_ permit: Permit, of request: HTTPRequest) {
         permit.slots?.refund()
         guard let turn = permit.turn, let place = place(of: request) else { return }
         state.withLock { $0.places[place]?.handBack(turn) }
@@ -287,7 +293,7 @@ public final class Pacer: HTTPMiddleware {
         }
         guard let quotas = quotas(of: place, request) else { return nil }
         let error = await waitForQuota(quotas, of: request, &permit.wait)
-        if error != nil { state.withLock { $0.places[place]?.end(cost: request.cost) } }
+        if error != nil, let turn = permit.turn { state.withLock { $0.places[place]?.handBack(turn) } }
         return error
     }
 

@@ -114,8 +114,13 @@ enum RedirectTarget {
     /// Whether a target that was there for an earlier attempt is refused to the last one, as a URL is that has expired
     /// (rule R33).
     static func hasExpired(_ result: HTTPResult) -> Bool {
-        guard case .success(let response) = result, response.attempts.count > 1 else { return false }
-        return [401, 403, 404, 410].contains(response.status.rawValue)
+        guard case .success(let response) = result, isRefused(response.status) else { return false }
+        // One that was refused before, as to the credentials of an attempt, was not there.
+        return response.attempts.dropLast().contains { !isRefused($0.status) }
+    }
+
+    private static func isRefused(_ status: HTTPStatus?) -> Bool {
+        status.map { [401, 403, 404, 410].contains($0.rawValue) } ?? false
     }
 
     private static func failedToConnect(_ attempt: AttemptRecord) -> Bool {

@@ -25,14 +25,28 @@ extension HTTPResponse {
         if request.download != nil, status.rawValue >= 400, !request.keepsErrorContent {
             return await withBeginningOfBody()
         }
-        var whole = self
         let limit = request.maximumBodySize ?? HTTPRequest.defaultMaximumBodySize
         do {
-            whole.body = .bytes(try await body.collect(upTo: limit))
-            return .success(whole)
+            return .success(with(.bytes(try await body.collect(upTo: limit))))
         } catch {
             return .failure(failure(error, limit))
         }
+    }
+
+    /// This response with its whole content in memory, after it was read from a stream.
+    ///
+    /// The transport has reported the bytes that had come with the head. Of content that was decoded, what came is
+    /// known by the announced length alone.
+    package func with(_ content: HTTPBody) -> HTTPResponse {
+        var whole = self
+        whole.body = content
+        var received = content.length ?? 0
+        if headers.contains("Content-Encoding") {
+            let length = ContentLength.parse(fieldValues: headers[values: "Content-Length"])
+            received = if case .bytes(let count) = length, !headers.contains("Transfer-Encoding") { count } else { 0 }
+        }
+        whole.exchange.bytesReceived = max(exchange.bytesReceived, received)
+        return whole
     }
 
     private func failure(_ error: any Error, _ limit: Int) -> HTTPError {

@@ -129,7 +129,11 @@ struct LineSplitter {
     }
 
     /// Returns the last line where no terminator followed it, or nil where it is empty.
-    mutating func finish() -> [UInt8]? { incomplete.isEmpty ? nil : take() }
+    ///
+    /// An event stream has no such line: what it ends within is discarded (HTML Standard §9.2.6).
+    mutating func finish() -> [UInt8]? {
+        incomplete.isEmpty || terminator == .lineFeedOrCarriageReturn ? nil : take()
+    }
 
     private func ends(_ byte: UInt8) -> Bool {
         byte == .lineFeed || (byte == .carriageReturn && terminator == .lineFeedOrCarriageReturn)

@@ -105,7 +105,9 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         guard let current = refresher.current else {
             return .doNotRetryWithError(Auth.Failure.missingCredential)
         }
-        guard request.claimReplay(for: ObjectIdentifier(self)) else { return .doNotRetry }
+        guard reaches(sent, current.credential), request.claimReplay(for: ObjectIdentifier(self)) else {
+            return .doNotRetry
+        }
         guard authenticator.isRequest(sent, authenticatedWith: current.credential) else { return retryFreely() }
         // The authenticator says which credential it was; the option, which refreshes had ended by then.
         var version = current.version
@@ -121,6 +123,14 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         } catch {
             return .doNotRetryWithError(error)
         }
+    }
+
+    /// Whether a replay would bring the credential: a redirect to another origin has taken it, and does so again.
+    private func reaches(_ sent: HTTPRequest, _ credential: Credential) -> Bool {
+        guard !sent.headersDroppedByRedirect.isEmpty else { return true }
+        var replay = sent
+        authenticator.apply(credential, to: &replay)
+        return authenticator.isRequest(replay.withoutDroppedHeaders(), authenticatedWith: credential)
     }
 
     var retryReason: RetryReason { .credentialsRefreshed }

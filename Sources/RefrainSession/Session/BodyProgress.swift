@@ -63,7 +63,6 @@ enum BodyProgress {
 
     /// Reads the body as the transport would have done, and publishes its progress.
     private static func collect(_ response: HTTPResponse, for owner: Request) async -> HTTPResult {
-        var whole = response
         var bytes = Data()
         let limit = response.request.maximumBodySize ?? HTTPRequest.defaultMaximumBodySize
         let total = response.expectedLength
@@ -83,8 +82,7 @@ enum BodyProgress {
         } catch {
             return .failure(Self.failure(error, response.request))
         }
-        whole.body = HTTPBody(.bytes(bytes))
-        return .success(whole)
+        return .success(response.with(.data(bytes)))
     }
 
     private static func failure(_ error: any Error, _ request: HTTPRequest) -> HTTPError {

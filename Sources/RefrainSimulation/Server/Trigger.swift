@@ -93,11 +93,12 @@ extension Storm {
 
         func check() throws(InvalidArgument) {
             for part in parts {
-                guard part.start >= .zero, part.start < .seconds(1 << 31) else {
-                    throw InvalidArgument("at", is: part.start, expected: "zero or more")
+                let times = Duration.zero ... .seconds(1 << 31)
+                guard times.contains(part.start) else {
+                    throw InvalidArgument("at", is: part.start, expected: "from zero to \(times.upperBound)")
                 }
-                guard part.length >= .zero, part.length < .seconds(1 << 31) else {
-                    throw InvalidArgument("lasting", is: part.length, expected: "zero or more")
+                guard times.contains(part.length) else {
+                    throw InvalidArgument("lasting", is: part.length, expected: "from zero to \(times.upperBound)")
                 }
                 switch part.effect {
                 case .spike(let factor) where !(factor >= 0 && factor <= 1e6):

@@ -149,7 +149,7 @@ extension UploadStreamWriter {
 extension URLRequest {
     /// Makes a request with the method, URL and header fields.
     fileprivate init(head request: HTTPRequest) {
-        self.init(url: request.url)
+        self.init(url: URL(string: URLText.sent(request.url)) ?? request.url)
         httpMethod = request.method.rawValue
         add(request.headers)
         if let type = request.body.contentType, !request.headers.contains("Content-Type"),

@@ -69,6 +69,14 @@ struct SimulateTests {
             ("{\"load\": \"40\"}", "line 1, load: is a string, and not a number"),
             ("{\"policies\": [\n\"recommended\",\n\"best\"]}", "line 3: \"best\" is not a policy"),
             ("{\"policies\": [{\"budget\": \"lots\"}]}", "line 1, budget: \"lots\" is not a budget"),
+            (#"{"policies": [{"budget": "window:20:10"}]}"#, "line 1, budget: ratio is 20.0, but must be"),
+            (#"{"policies": [{"budget": "window:1:1000001"}]}"#, "line 1, budget: minimumRetriesPerSecond is 1000001"),
+            (#"{"policies": [{"budget": "tokens:0:1"}]}"#, "line 1, budget: capacity is 0, but must be"),
+            (#"{"policies": [{"budget": "tokens:5:6"}]}"#, "line 1, budget: costs.transient is 6, but must be"),
+            (#"{"policies": [{"budget": "tokens:5:5:6"}]}"#, "line 1, budget: refund is 6, but must be"),
+            ("{\"load\": 3,\n\"callers\": 2}", "line 2, callers: excludes load"),
+            ("{\"pause\": \"1s\",\n\"load\": 3}", "line 1, pause: excludes load"),
+            ("{\"fleet\": [3],\n\"clients\": 2}", "line 1, fleet: excludes clients"),
             (
                 "{\"policies\": [\n{\"schedule\": \"constnt:1s\"}]}",
                 "line 2, schedule: \"constnt:1s\" is not a schedule"

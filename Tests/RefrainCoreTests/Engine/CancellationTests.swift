@@ -62,6 +62,45 @@ struct CancellationTests {
         #expect(clock.sleeps == [])
     }
 
+    @Test("R9: a call that was cancelled while an error was judged, or at its last attempt, ends as cancelled")
+    func cancelledBeforeTheEnd() async {
+        let judged = Task {
+            try await withRetry(
+                clock: TestClock(),
+                while: { _ in
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return false
+                }
+            ) {
+                throw Transient()
+            }
+        }
+        await #expect(throws: CancellationError.self) { try await judged.value }
+        let last = Task {
+            try await withRetry(maxAttempts: 1, clock: TestClock()) {
+                withUnsafeCurrentTask { $0?.cancel() }
+                throw Transient()
+            }
+        }
+        await #expect(throws: CancellationError.self) { try await last.value }
+        let polled = Task {
+            try await poll(.never, clock: TestClock()) {
+                withUnsafeCurrentTask { $0?.cancel() }
+            } until: { _ in
+                false
+            }
+        }
+        await #expect(throws: CancellationError.self) { try await polled.value }
+        let read = Task {
+            let numbers = AsyncThrowingStream<Int, any Error>(unfolding: {
+                withUnsafeCurrentTask { $0?.cancel() }
+                throw Transient()
+            })
+            for try await _ in numbers.retry(0) {}
+        }
+        await #expect(throws: CancellationError.self) { try await read.value }
+    }
+
     /// A clock whose sleeps end as if nothing had happened, although the task was cancelled meanwhile.
     private struct DeafClock: Clock {
         let base = ContinuousClock()

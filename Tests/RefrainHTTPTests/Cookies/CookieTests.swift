@@ -244,6 +244,34 @@ struct CookieTests {
         #expect(jar.cookies.count == 3000)
     }
 
+    @Test("cookies that have expired make room first, so that a session lives through many short-lived ones")
+    func expiredFirst() {
+        let seconds = Locked<Int64>(1_000_000)
+        let clocks = RetryClocks(monotonic: AnyClock(TestClock())) {
+            WallClock.Instant(sinceEpoch: .seconds(seconds.withLock { $0 }))
+        }
+        let jar = CookieJar(clocks: clocks)
+        let source = url("https://www.example.com/")
+        jar.insert(setCookie: ["session=s"], from: source)
+        for index in 0..<500 {
+            jar.insert(setCookie: ["n\(index)=v; Max-Age=60"], from: source)
+            seconds.withLock { $0 += 1 }
+        }
+        #expect(jar.cookies.first?.name == "session" && jar.cookies.count == 60)
+    }
+
+    @Test("R26: what another host answers at the end of a redirect is that host's cookie, wherever the jar stands")
+    func redirected() async throws {
+        let mock = MockLoader()
+            .then(.status(302, headers: ["Location": "https://other.example/"]))
+            .then(.status(200, headers: ["Set-Cookie": "s=evil"])).then(.status(200))
+        let loader = jar --> Redirect() --> mock
+        _ = await loader.load(try HTTPRequest("https://www.example.com/"))
+        #expect(jar.cookies.map(\.domain) == ["other.example"])
+        _ = await loader.load(try HTTPRequest("https://www.example.com/"))
+        #expect(mock.requests.last?.headers["Cookie"] == nil)
+    }
+
     @Test("a jar is the same after a file, which only its owner can read")
     func file() throws {
         set("a=1; Path=/; Domain=example.com; Secure; HttpOnly; Max-Age=100")

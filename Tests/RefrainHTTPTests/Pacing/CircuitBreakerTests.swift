@@ -170,6 +170,23 @@ struct CircuitBreakerTests {
         #expect(await loader.load(try request()).errorCode == nil)
     }
 
+    @Test("R35: a request that it refuses hands its turn back, so that the next one waits for no pace")
+    func unusedTurns() async throws {
+        let server = Server()
+        let pace = Pacer.Limits.per(.seconds(1), requests: 1)
+        let loader = Pacer(pace, circuitBreaker: rules, clocks: clock.retryClocks()) --> server
+        let request = try request()
+        await clock.run {
+            for _ in 0..<10 { #expect(await loader.load(request).errorCode == nil) }
+            // The turn after the last one that was sent.
+            #expect(await loader.load(request).errorCode == .circuitOpen)
+            let began = clock.now
+            for _ in 0..<20 { #expect(await loader.load(request).errorCode == .circuitOpen) }
+            #expect(clock.now == began)
+        }
+        #expect(server.arrivals.withLock { $0 } == 10)
+    }
+
     @Test("R31: rules that are none are clamped")
     func clamped() {
         for number in [Double.nan, -1, 0, 2, .infinity] {

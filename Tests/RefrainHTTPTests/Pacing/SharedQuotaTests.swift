@@ -113,6 +113,19 @@ struct SharedQuotaTests {
         #expect(await store.book("k", rate: 10, wanted: 1, hold: .zero).permits == 0)
     }
 
+    @Test("R35: a request that gets no permit of the shared limit hands back its turn of this process's")
+    func unusedTurns() async throws {
+        let clocks = clock.retryClocks()
+        let lost = store(lost: .zero..<(.seconds(60)))
+        let loader = Pacer(.perMinute(requests: 60), quota: lost, clocks: clocks) --> Server(clocks: clocks)
+        let request = try HTTPRequest("https://a.example/")
+        let began = clock.now
+        await clock.run {
+            for _ in 0..<5 { #expect(await loader.load(request).errorCode == .callerFailed) }
+        }
+        #expect(clock.now == began)
+    }
+
     /// A store that answers once, and then not before it is told to.
     private struct Silent: QuotaStore {
         let inner: InMemoryQuotaStore

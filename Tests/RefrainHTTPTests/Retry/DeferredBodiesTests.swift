@@ -41,4 +41,16 @@ struct DeferredBodiesTests {
         #expect(response.data?.count == 3)
         return answers.bodies.withLock { $0 }.map(\.replayability)
     }
+
+    @Test("the bytes of a body that was read after its head are in the report of the exchange")
+    func reportsSize() async throws {
+        let chain = Retry(.never, budgets: nil) --> Answers()
+        #expect(try await chain.response(for: HTTPRequest("http://a.example/")).exchange.bytesReceived == 3)
+        // What was decoded had another size on its way.
+        var response = HTTPResponse(request: try HTTPRequest("http://a.example/"), status: 200)
+        response.headers = ["Content-Encoding": "gzip", "Content-Length": "2"]
+        #expect(response.with(.text("abc")).exchange.bytesReceived == 2)
+        response.headers["Content-Length"] = nil
+        #expect(response.with(.text("abc")).exchange.bytesReceived == 0)
+    }
 }

@@ -52,6 +52,13 @@ struct ServerSentEventTests {
         #expect(try await events("data: a\n\n\u{FEFF}data: b\n\n") == [message("a")], "only at the beginning")
     }
 
+    @Test("a line that the stream ends within sets nothing: its number may have been cut")
+    func cutLine() async throws {
+        var events = body(["retry: 3000\nretr", "y: 5"]).serverSentEvents().makeAsyncIterator()
+        #expect(try await events.next() == nil)
+        #expect(events.parser.reconnectionDelay == .seconds(3))
+    }
+
     @Test("an id with NUL is ignored; so is a retry that is no number, and a long one saturates")
     func malformed() throws {
         var parser = ServerSentEventParser(limit: 100)

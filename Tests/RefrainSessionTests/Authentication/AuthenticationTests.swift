@@ -97,6 +97,31 @@ struct AuthenticationTests {
         #expect(service.refreshes == 1)
     }
 
+    /// Redirects everything but the target, which refuses all requests, and keeps what was sent.
+    private struct Refusing: HTTPLoader {
+        let target: String
+        let sent = Locked<[HTTPRequest]>([])
+
+        func load(_ request: HTTPRequest) async -> HTTPResult {
+            sent.withLock { $0.append(request) }
+            if request.url.absoluteString == target { return .success(HTTPResponse(request: request, status: 401)) }
+            return .success(HTTPResponse(request: request, status: 302, headers: ["Location": target]))
+        }
+    }
+
+    @Test(
+        "R27, R33: a refusal behind a redirect has its one replay, and is no URL that has expired",
+        arguments: [("https://a.example/end", 3, 1), ("https://b.example/end", 2, 0)]
+    )
+    func redirected(target: String, sends: Int, refreshes: Int) async throws {
+        let (service, server) = (TokenService(), Refusing(target: target))
+        let session = Session.testing(server, interceptor: interceptor(service))
+        let request = session.request("https://a.example/").validate()
+        #expect(await request.serializingData().response.error?.responseCode == 401)
+        // Another origin gets no credential, with a replay or without it.
+        #expect(server.sent.withLock { $0.count } == sends && service.refreshes == refreshes)
+    }
+
     @Test("R27: a fresh credential that needs a refresh is used once as it is, also where a refusal has asked for it")
     func bornDue() async throws {
         let service = TokenService(accepting: 1)

@@ -340,9 +340,9 @@ struct TransferTests {
     @Test("the progress of a response in memory is counted where it is watched")
     func dataProgress() async throws {
         let moments = Journal<Request.TransferProgress>()
-        let data = try await session.request("\(server.baseURL)/bytes/300000")
-            .downloadProgress { moments.append($0) }.validate().serializingData().value
-        #expect(data.count == 300_000)
+        let response = await session.request("\(server.baseURL)/bytes/300000")
+            .downloadProgress { moments.append($0) }.validate().serializingData().response
+        #expect(response.value?.count == 300_000 && response.metrics?.bytesReceived == 300_000)
         #expect(moments.entries.last == Request.TransferProgress(completed: 300_000, total: 300_000))
     }
 

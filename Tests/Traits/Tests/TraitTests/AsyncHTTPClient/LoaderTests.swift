@@ -50,6 +50,52 @@ struct AsyncHTTPClientLoaderTests {
         }
     }
 
+    @Test("a host arrives in its ASCII form, and user and password as a field")
+    func authority() async throws {
+        var configuration = HTTPClient.Configuration.quiet
+        configuration.dnsOverride = ["xn--bcher-kva.example": "127.0.0.1"]
+        let port = server.port
+        server.on("/who") { request in
+            let values = [request.header("Host") ?? "", request.header("Authorization") ?? "none"]
+            return [.respond(.init(200, body: values.joined(separator: " ")))]
+        }
+        try await withLoader(configuration) { loader in
+            func answer(_ authority: String, _ headers: HTTPHeaders = [:]) async throws -> String? {
+                try await loader.response(for: HTTPRequest("http://\(authority):\(port)/who", headers: headers)).text
+            }
+            let answers = [
+                try await answer("b%C3%BCcher.example"), try await answer("us%40er:p%3Aw@127.0.0.1"),
+                try await answer("u:p@127.0.0.1", ["Authorization": "Own"]),
+            ]
+            #expect(answers[0] == "xn--bcher-kva.example:\(port) none")
+            #expect(answers[1] == "127.0.0.1:\(port) Basic dXNAZXI6cDp3")
+            #expect(answers[2] == "127.0.0.1:\(port) Own")
+        }
+    }
+
+    @Test("a path that the client would replace by / is refused, and a query is sent as it is")
+    func paths() async throws {
+        server.on("/q") { [.respond(.init(200, body: $0.target))] }
+        try await withLoader { loader in
+            let request = try HTTPRequest(server.baseURL + "/%FF/x", method: .delete)
+            let error = try failure(of: await loader.load(request))
+            #expect(error.code == .badURL && error.bytesSent == 0)
+            #expect(server.log.isEmpty)
+            #expect(try await loader.response(for: HTTPRequest(server.baseURL + "/q?%FF&a=%2F")).text == "/q?%FF&a=%2F")
+        }
+    }
+
+    @Test("the codings of Alamofire's default fields, which the client does not undo, are not asked for")
+    func codings() async throws {
+        server.on("/codings") { [.respond(.init(200, body: $0.header("Accept-Encoding") ?? "none"))] }
+        try await withLoader { loader in
+            let url = server.baseURL + "/codings"
+            let standard = try await loader.response(for: HTTPRequest(url, headers: .default))
+            let own = try await loader.response(for: HTTPRequest(url, headers: ["Accept-Encoding": "gzip"]))
+            #expect(standard.text == "none" && own.text == "gzip")
+        }
+    }
+
     @Test("R4: streamed bodies are sent as they are read, one-shot ones once")
     func bodies() async throws {
         try await withLoader { loader in
@@ -184,6 +230,13 @@ struct AsyncHTTPClientLoaderTests {
         }
     }
 
+    @Test("R8: a TRACE with a body, which the client refuses, is not tried again")
+    func trace() async throws {
+        let request = try HTTPRequest(server.baseURL + "/ok", method: "TRACE", body: .text("a"))
+        let error = try await withLoader { try failure(of: await (Retry(Self.policy) --> $0).load(request)) }
+        #expect(error.code == .invalidRequest && error.attempts.count == 1 && error.bytesSent == 0)
+    }
+
     @Test("R3, R26: a client that follows redirects by itself is refused")
     func redirects() async throws {
         var configuration = HTTPClient.Configuration.quiet
@@ -191,6 +244,13 @@ struct AsyncHTTPClientLoaderTests {
         let request = try HTTPRequest(server.baseURL + "/redirect-to?url=/ok")
         let error = try await withLoader(configuration) { try failure(of: await $0.load(request)) }
         #expect(error.code == .invalidRequest && error.message?.contains(".disallow") == true)
+        // Nor is a loop that it has followed tried again (rule R8).
+        server.on("/loop") { _ in [.respond(.init(302, headers: [("Location", "/loop")]))] }
+        let loop = try HTTPRequest(server.baseURL + "/loop")
+        let looping = try await withLoader(configuration) { loader in
+            try failure(of: await (Retry(Self.policy) --> loader).load(loop))
+        }
+        #expect(looping.code == .httpTooManyRedirects && server.count(path: "/loop") == 1)
         let chain = try await withLoader { try await (Redirect() --> $0).response(for: request).status }
         #expect(chain == 200)
     }

@@ -40,6 +40,7 @@ struct ConversionTests {
             ("http://user:word@example.com/a?b#c", "example.com", "/a?b"),
             ("http://example.com?x=@/y", "example.com", "/?x=@/y"),
             ("http://[::1]:80/a", "[::1]:80", "/a"),
+            ("http://b%C3%BCcher.example:80/b%C3%BC", "xn--bcher-kva.example:80", "/b%C3%BC"),
         ]
     )
     func target(url: String, authority: String, path: String) throws {
@@ -73,6 +74,16 @@ struct ConversionTests {
         #expect(!ours.secretHeaders.contains { RefrainHeaders.isSame($0, "Accept") })
         let strategies = try HTTPRequest(ours).headerFields.map(\.indexingStrategy)
         #expect(strategies == [.disallow, .automatic])
+    }
+
+    @Test("R5: the idempotency key goes along, and one that cannot be written is refused")
+    func idempotencyKey() throws {
+        var ours = try RefrainRequest("https://example.com", method: .post)
+        ours.idempotencyKey = .custom("order 7")
+        let name = try #require(HTTPField.Name("Idempotency-Key"))
+        #expect(try HTTPRequest(ours).headerFields[name] == "\"order 7\"")
+        ours.idempotencyKey = .custom("")
+        #expect(throws: InvalidArgument.self) { try HTTPRequest(ours) }
     }
 
     @Test("the fields that frame a message are the transport's")
