@@ -346,7 +346,8 @@ public final class RequestQueue: Sendable {
 
     /// Returns a worker that sends the requests of this queue through a loader with a ``/RefrainHTTP/Retry`` stage.
     public func worker(on loader: some HTTPLoader, concurrency: Int = 16) -> Worker {
-        Worker(self, concurrency: concurrency) { request in await loader.load(request) }
+        let gated = loader.withDurableGate
+        return Worker(self, concurrency: concurrency) { request in await gated.load(request) }
     }
 
     /// Ends one use of a token; it is renewed as long as there is another one.

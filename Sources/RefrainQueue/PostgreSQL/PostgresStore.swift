@@ -203,7 +203,22 @@ package final class PostgresStore: QueueStore {
     package func begin(_ claims: [Claim]) throws(QueueError) -> [Bool] {
         try write(
             claims.map { ($0.id, $0.token) },
-            "begun = coalesce(t.begun, \(Self.clock)) FROM unnest($1::bigint[], $2::bigint[]) AS u (id, token)"
+            """
+            begun = coalesce(t.begun, \(Self.clock)), claims = u.claims \
+            FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS u (id, token, claims)
+            """,
+            [PostgresConnection.array(claims.map { "\($0.claims)" })]
+        )
+    }
+
+    package func rest(_ claim: Claim, isUnsent: Bool) throws(QueueError) {
+        _ = try write(
+            [(claim.id, claim.token)],
+            """
+            claims = $3::int, begun = CASE WHEN $4::boolean THEN NULL ELSE t.begun END \
+            FROM unnest($1::bigint[], $2::bigint[]) AS u (id, token)
+            """,
+            ["\(claim.claims - 1)", isUnsent ? "t" : "f"]
         )
     }
 

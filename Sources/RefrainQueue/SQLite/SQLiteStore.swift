@@ -207,15 +207,28 @@ package final class SQLiteStore: QueueStore {
     package func begin(_ claims: [Claim]) throws(QueueError) -> [Bool] {
         try transaction { () throws(DatabaseError) in
             let update = try statement(
-                "UPDATE refrain_request SET begun = coalesce(begun, ?) WHERE \(Self.isOwned)"
+                "UPDATE refrain_request SET begun = coalesce(begun, ?), claims = ? WHERE \(Self.isOwned)"
             )
             let now = now
             var owned: [Bool] = []
             for claim in claims {
-                try update.run([.integer(now), .integer(claim.id), .integer(claim.token)])
+                try update.run([
+                    .integer(now), .integer(Int64(claim.claims)), .integer(claim.id), .integer(claim.token),
+                ])
                 owned.append(database.lastChanges > 0)
             }
             return owned
+        }
+    }
+
+    package func rest(_ claim: Claim, isUnsent: Bool) throws(QueueError) {
+        try transaction { () throws(DatabaseError) in
+            try statement(
+                "UPDATE refrain_request SET claims = ?, begun = CASE WHEN ? THEN NULL ELSE begun END WHERE \(Self.isOwned)"
+            ).run([
+                .integer(Int64(claim.claims) - 1), .integer(isUnsent ? 1 : 0), .integer(claim.id),
+                .integer(claim.token),
+            ])
         }
     }
 
