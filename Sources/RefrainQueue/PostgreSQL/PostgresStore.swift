@@ -30,6 +30,8 @@ package final class PostgresStore: QueueStore {
     ///
     /// What lies before it is mostly dead rows, which a long transaction elsewhere keeps from being removed.
     private var lowMark: Int64 = 0
+    /// The server's clock at the last upkeep.
+    private var lastUpkeep = Int64.max
 
     /// Connects, and makes the tables where they are missing.
     package init(_ text: String, queue: String, lease: Duration) throws(QueueError) {
@@ -303,6 +305,19 @@ package final class PostgresStore: QueueStore {
 
     package func tidy(keep: Duration) throws(QueueError) {
         lowMark = 0
+        let now = try connection.query("SELECT \(Self.clock)").first?.first?.flatMap { Int64($0) } ?? lastUpkeep
+        if now < lastUpkeep {
+            // The clock of the server was set back, or may have been before this process: a row that was written in
+            // the future waits as long as it was meant to, and its key is as old as it was then.
+            _ = try connection.query(
+                """
+                UPDATE refrain_request SET due = $2::bigint + (due - changed), begun = $2::bigint + (begun - changed), \
+                changed = $2::bigint WHERE queue = $1 AND changed > $2::bigint + 60000
+                """,
+                [queue, "\(now)"]
+            )
+        }
+        lastUpkeep = now
         _ = try connection.query(
             """
             DELETE FROM refrain_request WHERE id IN (SELECT id FROM refrain_request WHERE queue = $1 AND state = 2 \

@@ -316,11 +316,11 @@ package final class SQLiteStore: QueueStore {
             defer { lastUpkeep = now }
             guard now < lastUpkeep else { return }
             // The clock was set back, or may have been before this process: a row that was written in the future waits
-            // as long as it was meant to.
+            // as long as it was meant to, and its key is as old as it was then.
             try statement(
                 """
-                UPDATE refrain_request SET due = ?2 + (due - changed), changed = ?2 \
-                WHERE queue = ?1 AND state = 0 AND due IS NOT NULL AND changed > ?2 + 60000
+                UPDATE refrain_request SET due = CASE WHEN state = 0 THEN ?2 + (due - changed) ELSE due END, \
+                begun = ?2 + (begun - changed), changed = ?2 WHERE queue = ?1 AND changed > ?2 + 60000
                 """
             ).run([.text(queue), .integer(now)])
         }

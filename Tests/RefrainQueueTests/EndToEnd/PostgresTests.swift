@@ -330,6 +330,28 @@ struct PostgresTests {
         #expect(after.prefix(3) == ["read committed", "on", "hex"] && after[3] != before[3])
     }
 
+    @Test("R37: a server's clock that was set back holds no request longer, and makes no key young")
+    func clockSetBack() throws {
+        let server = try PostgresServer()
+        let store = try Self.store(server, lease: .seconds(1))
+        var request = try HTTPRequest("https://example.com/", method: .post)
+        request.idempotencyKey = .custom("k")
+        let new = NewRequest(request: try StoredRequest(request), lane: nil, name: nil, delay: .zero)
+        _ = try store.enqueue([new, new])
+        let claims = try store.claim(2, token: 1, wantsBegun: false)
+        _ = try store.finish([ClaimResult(claims[0], .later(.zero))])
+        // As it looks after a step of an hour, of rows that were begun two hours before it; one is a dead worker's.
+        let (step, age) = (3_600_000, 7_200_000)
+        try store.connection.run(
+            "UPDATE refrain_request SET due = due + \(step), changed = changed + \(step), begun = begun + \(step - age)"
+        )
+        #expect(try store.claim(2, token: 2, wantsBegun: false).isEmpty)
+        try store.tidy(keep: .seconds(3600))
+        poll(nil, 0, 1100)
+        let again = try store.claim(2, token: 2, wantsBegun: false)
+        #expect(again.count == 2 && again.allSatisfy { ($0.age ?? .zero) >= .milliseconds(age) })
+    }
+
     @Test("R37: the clock of a worker that is an hour off changes neither when a request is due nor the age of its key")
     func clocks() async throws {
         let server = try PostgresServer()
