@@ -114,18 +114,36 @@ package final class PostgresStore: QueueStore {
 
     package func enqueue(_ requests: [NewRequest]) throws(QueueError) -> [Int64?] {
         let lanes = Set(requests.compactMap(\.lane)).sorted()
-        guard !lanes.isEmpty else { return try insert(requests) }
+        let parts = Self.parts(of: requests)
+        guard !lanes.isEmpty || parts.count > 1 else { return try insert(requests[...]) }
         return try connection.transaction { () throws(QueueError) in
             // In one order, so that two of these do not wait for each other.
             for lane in lanes {
                 let lock = "SELECT pg_advisory_xact_lock(hashtextextended($1::text || '/' || $2::text, 0))"
                 _ = try connection.query(lock, [queue, lane])
             }
-            return try insert(requests)
+            var ids: [Int64?] = []
+            for part in parts { ids += try insert(requests[part]) }
+            return ids
         }
     }
 
-    private func insert(_ requests: [NewRequest]) throws(QueueError) -> [Int64?] {
+    /// The most bytes of bodies that one statement inserts: the server takes no parameter of 1 GiB.
+    static let partLimit = 4 << 20
+
+    /// Divides requests by the size of their bodies.
+    static func parts(of requests: [NewRequest]) -> [Range<Int>] {
+        var (parts, start, size): ([Range<Int>], Int, Int) = ([], 0, 0)
+        for (index, new) in requests.enumerated() {
+            size += new.request.body.count
+            guard size > partLimit, index > start else { continue }
+            parts.append(start..<index)
+            (start, size) = (index, new.request.body.count)
+        }
+        return parts + [start..<requests.count]
+    }
+
+    private func insert(_ requests: ArraySlice<NewRequest>) throws(QueueError) -> [Int64?] {
         let array = PostgresConnection.array
         let names: [String?] = requests.map { $0.name }
         let lanes: [String?] = requests.map { $0.lane }

@@ -330,6 +330,21 @@ struct PostgresTests {
         #expect(after.prefix(3) == ["read committed", "on", "hex"] && after[3] != before[3])
     }
 
+    @Test("requests with large bodies are stored by several statements of one transaction")
+    func largeBodies() throws {
+        let server = try PostgresServer()
+        let store = try Self.store(server)
+        let large = try Self.new(.put, body: String(repeating: "x", count: 1 << 20))
+        let small = try Self.new(.put, body: "small")
+        #expect(PostgresStore.parts(of: []) == [0..<0] && PostgresStore.parts(of: [small, large]) == [0..<2])
+        let all = [small] + [NewRequest](repeating: large, count: 4) + [small]
+        #expect(PostgresStore.parts(of: all) == [0..<4, 4..<6])
+        let ids = try store.enqueue(all).compactMap { $0 }
+        #expect(ids.count == 6 && ids == ids.sorted())
+        let sizes = try store.claim(6, token: 1, wantsBegun: false).map(\.request.body.count)
+        #expect(sizes == [5] + [Int](repeating: 1 << 20, count: 4) + [5])
+    }
+
     @Test("R37: a server's clock that was set back holds no request longer, and makes no key young")
     func clockSetBack() throws {
         let server = try PostgresServer()
