@@ -175,7 +175,8 @@ public final class RequestQueue: Sendable {
     ///   - dedupe: the name of the request; another one of that name is refused.
     ///   - delay: how long it waits at least. Defaults to zero.
     /// - Returns: the identifier of the item; nil: there is one of that name.
-    /// - Throws: ``QueueError``; nothing is stored then.
+    /// - Throws: ``QueueError``; nothing is stored then, unless the answer of the database was lost
+    ///   (``QueueError/Code/disconnected``): with a name the request can be enqueued again.
     @discardableResult
     public func enqueue(
         _ request: HTTPRequest,

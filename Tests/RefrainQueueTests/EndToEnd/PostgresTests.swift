@@ -316,18 +316,18 @@ struct PostgresTests {
             try own.run("ALTER \(subject) SET default_transaction_isolation = 'serializable'")
             try own.run("ALTER \(subject) SET synchronous_commit = 'off'")
             try own.run("ALTER \(subject) SET bytea_output = 'escape'")
+            try own.run("ALTER \(subject) SET client_encoding = 'LATIN1'")
+            try own.run("ALTER \(subject) SET array_nulls = 'off'")
         }
         let store = try Self.store(server)
-        let names = ["transaction_isolation", "synchronous_commit", "bytea_output"]
+        let names = ["transaction_isolation", "synchronous_commit", "bytea_output", "client_encoding", "array_nulls"]
         let query = "SELECT \(names.map { "current_setting('\($0)')" }.joined(separator: ", ")), pg_backend_pid()"
         let before = try #require(try store.connection.query(query).first)
-        #expect(before.prefix(3) == ["read committed", "on", "hex"])
-        _ = try own.query("SELECT pg_terminate_backend($1::int)", [before[3]])
-        #expect {
-            _ = try store.enqueue([try Self.new()])
-        } throws: { ($0 as? QueueError)?.code == .disconnected }
+        let expected: [String?] = ["read committed", "on", "hex", "SQL_ASCII", "on"]
+        #expect(before.dropLast() == expected[...])
+        try Self.end(before[5], by: own)
         let after = try #require(try store.connection.query(query).first)
-        #expect(after.prefix(3) == ["read committed", "on", "hex"] && after[3] != before[3])
+        #expect(after.dropLast() == expected[...] && after[5] != before[5])
     }
 
     @Test("requests with large bodies are stored by several statements of one transaction")
@@ -343,6 +343,39 @@ struct PostgresTests {
         #expect(ids.count == 6 && ids == ids.sorted())
         let sizes = try store.claim(6, token: 1, wantsBegun: false).map(\.request.body.count)
         #expect(sizes == [5] + [Int](repeating: 1 << 20, count: 4) + [5])
+    }
+
+    /// Ends a session, and waits until it is gone.
+    private static func end(_ pid: String?, by own: PostgresConnection) throws {
+        _ = try own.query("SELECT pg_terminate_backend($1::int, 30000)", [pid])
+    }
+
+    @Test("R37: a connection that the server has ended meanwhile is made again, but not within a transaction")
+    func endedSession() throws {
+        let server = try PostgresServer()
+        let own = try PostgresConnection(server.location)
+        let store = try Self.store(server)
+        func pid() throws -> String? { try store.connection.query("SELECT pg_backend_pid()").first?.first ?? nil }
+        try Self.end(try pid(), by: own)
+        #expect(try store.enqueue([try Self.new(.post, lane: "a"), try Self.new()]).count == 2)
+        #expect {
+            try store.connection.transaction { () throws(QueueError) in
+                try store.setPaused(true)
+                do { try Self.end(try pid(), by: own) } catch { throw QueueError(.storeFailed, "\(error)") }
+                try store.setPaused(true)
+            }
+        } throws: { ($0 as? QueueError)?.code == .disconnected }
+        #expect(try !store.isPaused())
+    }
+
+    @Test("a statement that a limit of time or the administrator has ended may be made again")
+    func statementIsEnded() throws {
+        let server = try PostgresServer()
+        let own = try PostgresConnection(server.location)
+        try own.run("SET statement_timeout = 50")
+        #expect {
+            _ = try own.query("SELECT pg_sleep(9)")
+        } throws: { ($0 as? QueueError)?.isTransient == true }
     }
 
     @Test("R37: a server's clock that was set back holds no request longer, and makes no key young")
