@@ -51,7 +51,7 @@ package final class PostgresConnection {
             ("keepalives_interval", "5"), ("keepalives_count", "2"),
         ]
         // The last value of a word counts, and `text` is expanded in its place.
-        let words = defaults + [("dbname", text)]
+        let words = defaults + [("dbname", withKnownScheme(text))]
         let names = words.map { strdup($0.0) }
         let values = words.map { strdup($0.1) }
         defer { for word in names + values { free(word) } }
@@ -61,6 +61,16 @@ package final class PostgresConnection {
             values.map { UnsafePointer($0) } + ended,
             1
         )
+    }
+
+    /// The text with the scheme of its URL in small letters.
+    ///
+    /// libpq knows no others, and takes the URL, password and all, for a word that it shows in its error.
+    private static func withKnownScheme(_ text: String) -> String {
+        for scheme in ["postgres://", "postgresql://"] where text.lowercased().hasPrefix(scheme) {
+            return scheme + text.dropFirst(scheme.count)
+        }
+        return text
     }
 
     private static func message(_ handle: OpaquePointer?) -> String {

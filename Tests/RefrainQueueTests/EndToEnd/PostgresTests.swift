@@ -368,6 +368,18 @@ struct PostgresTests {
         #expect(try !store.isPaused())
     }
 
+    @Test("a URL is one whatever the letters of its scheme, and its password is in no error")
+    func scheme() throws {
+        let server = try PostgresServer()
+        for scheme in ["postgres", "postgresql", "PostgreSQL", "POSTGRES"] {
+            let url = server.url.replacing("postgres://postgres@", with: "\(scheme)://postgres:secret@")
+            #expect(try PostgresConnection(url).query("SELECT 1") == [["1"]])
+            #expect {
+                _ = try PostgresConnection(url + "nowhere")
+            } throws: { ($0 as? QueueError)?.code == .cannotOpen && !"\($0)".contains("secret") }
+        }
+    }
+
     @Test("a statement that a limit of time or the administrator has ended may be made again")
     func statementIsEnded() throws {
         let server = try PostgresServer()
