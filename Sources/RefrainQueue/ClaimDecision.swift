@@ -48,6 +48,20 @@ struct ResultDecision: Hashable, Sendable {
         now: WallClock.Instant
     ) -> ResultDecision {
         let context = RetryContext(result.request, result, attempt: .first, remaining: nil, now: now)
+        let decision = decide(result, claim, context, timeLeft, wait)
+        // The server has answered it with a redirect to what it led to, so what became of that says nothing of it.
+        let wasProcessed = claim.request.safety == .once && result.request.method != claim.request.method
+        guard wasProcessed, decision.outcome != .done else { return decision }
+        return ResultDecision(outcome: .unknown, error: "it may have been processed: \(decision.error ?? "")")
+    }
+
+    private static func decide(
+        _ result: HTTPResult,
+        _ claim: Claim,
+        _ context: RetryContext,
+        _ timeLeft: Duration?,
+        _ wait: Duration?
+    ) -> ResultDecision {
         switch result {
         case .success(let response):
             let isDone = (200..<300).contains(response.status.rawValue) || response.status == .notModified
@@ -55,7 +69,7 @@ struct ResultDecision: Hashable, Sendable {
             return ended(result, claim, context, "the answer was \(response.status)")
         case .failure(let error):
             if let date = error.retryAfterDate {
-                let delay = max(.zero, now.duration(to: date))
+                let delay = max(.zero, context.now.duration(to: date))
                 let last = error.response.map { "the answer was \($0.status)" } ?? error.lastFailure?.rawValue
                 if let timeLeft, delay >= timeLeft {
                     return ResultDecision(

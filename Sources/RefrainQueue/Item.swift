@@ -45,7 +45,8 @@ extension RequestQueue {
         public let changed: WallClock.Instant
         /// The worker that has it, as `SLOT/PID` or `HOST/PID`.
         public let owner: String?
-        /// How often it was claimed since its last result; more than one tells of workers that were killed.
+        /// How many workers have had it under way since its last result; more than one tells of workers that were
+        /// killed.
         public let claims: Int
         /// The status of the last response.
         public let status: HTTPStatus?

@@ -18,8 +18,12 @@ package protocol QueueStore: AnyObject {
     ///
     /// - Parameter wantsBegun: whether to take only requests that may have been sent, whose keys age.
     func claim(_ limit: Int, token: Int64, wantsBegun: Bool) throws(QueueError) -> [Claim]
-    /// Notes that requests may be sent from now on; false for each that another worker owns.
+    /// Notes that requests are sent from now on; false for each that another worker owns.
     func begin(_ claims: [Claim]) throws(QueueError) -> [Bool]
+    /// Notes that a request waits, so that the claim does not count if its worker ends meanwhile.
+    ///
+    /// - Parameter isUnsent: whether it was not processed for certain, so that it has not begun.
+    func rest(_ claim: Claim, isUnsent: Bool) throws(QueueError)
     /// Extends the claims of all tokens that are in use, and returns the identifiers of the rows that are still owned.
     func renew(_ tokens: Set<Int64>) throws(QueueError) -> Set<Int64>
     /// Writes results; false for each whose row another worker owns.
@@ -59,7 +63,7 @@ package struct Claim: Sendable {
     package var id: Int64
     package var token: Int64
     package var request: StoredRequest
-    /// How often it was claimed since its last result, this claim included.
+    /// How many workers have had it under way since its last result, the one of this claim included.
     package var claims: Int
     /// The attempts of earlier claims that the schedule counts.
     package var attempts: Int

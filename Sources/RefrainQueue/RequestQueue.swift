@@ -175,7 +175,8 @@ public final class RequestQueue: Sendable {
     ///   - dedupe: the name of the request; another one of that name is refused.
     ///   - delay: how long it waits at least. Defaults to zero.
     /// - Returns: the identifier of the item; nil: there is one of that name.
-    /// - Throws: ``QueueError``; nothing is stored then.
+    /// - Throws: ``QueueError``; nothing is stored then, unless the answer of the database was lost
+    ///   (``QueueError/Code/disconnected``): with a name the request can be enqueued again.
     @discardableResult
     public func enqueue(
         _ request: HTTPRequest,
@@ -346,7 +347,8 @@ public final class RequestQueue: Sendable {
 
     /// Returns a worker that sends the requests of this queue through a loader with a ``/RefrainHTTP/Retry`` stage.
     public func worker(on loader: some HTTPLoader, concurrency: Int = 16) -> Worker {
-        Worker(self, concurrency: concurrency) { request in await loader.load(request) }
+        let gated = loader.withDurableGate
+        return Worker(self, concurrency: concurrency) { request in await gated.load(request) }
     }
 
     /// Ends one use of a token; it is renewed as long as there is another one.

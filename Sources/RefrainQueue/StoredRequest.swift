@@ -129,6 +129,9 @@ package struct StoredRequest: Sendable, Hashable {
         }
     }
 
+    /// The method.
+    var method: HTTPMethod { HTTPMethod(rawValue: String(head.prefix { $0 != " " })) }
+
     /// Method and URL.
     static func title(ofHead head: String) -> String { String(head.prefix { $0 != "\n" }) }
 }

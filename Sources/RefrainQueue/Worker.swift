@@ -279,21 +279,15 @@ extension RequestQueue {
                 return try await write(ClaimResult(claim, outcome, error: error.description), lease)
             }
             guard !state.withLock({ $0.isStopping }) else { return try await giveBack(claim) }
-            if claim.request.safety == .once {
-                let store = queue.store
-                let (isOwned, _) = try await bridged { [state] in
-                    lease.isValid && !state.withLock { $0.isStopping }
-                } _: {
-                    try await store.begin(claim)
-                }
-                guard isOwned else { return countRefusal() }
-            }
-            // Directly before the first byte; the engine asks again before each further attempt.
-            guard lease.isValid else { return countRefusal() }
+            let mark = SendMark(claim, in: queue.store)
             request.timeout = timeLeft
-            request.durableCall = DurableCall(earlierAttempts: claim.attempts, longestWait: Self.longestWait) {
-                lease.isValid
-            }
+            request.durableCall = DurableCall(
+                earlierAttempts: claim.attempts,
+                longestWait: Self.longestWait,
+                isOwned: { lease.isValid },
+                willWait: { mark.rest($0) },
+                maySend: { await mark.begin(lease) { () throws(QueueError) in try await self.begin(claim, lease) } }
+            )
             // When the wait for a next attempt ends, from the decision on it until the end of that attempt.
             let waitEnd = Locked<Duration?>(nil)
             request.attemptObserver = { [clocks = queue.clocks] record in
@@ -305,8 +299,23 @@ extension RequestQueue {
                 let end = queue.clocks.now + Self.refusalPause
                 state.withLock { $0.pauseEnd = end }
             }
+            switch mark.refusal {
+            case .lost: return countRefusal()
+            case .failed(let error): throw error
+            case nil: break
+            }
             let wait = waitEnd.withLock { $0 }.map { max(.zero, $0 - queue.clocks.now) }
             try await write(self.result(of: claim, result, timeLeft, wait), lease)
+        }
+
+        /// Writes that a request has begun, before its first byte; returns whether it is still this worker's.
+        private func begin(_ claim: Claim, _ lease: Lease) async throws(QueueError) -> Bool {
+            let store = queue.store
+            return try await bridged { [state] in
+                lease.isValid && !state.withLock { $0.isStopping }
+            } _: {
+                try await store.begin(claim)
+            }.answer
         }
 
         private func result(

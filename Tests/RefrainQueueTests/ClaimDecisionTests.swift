@@ -9,10 +9,12 @@ import Testing
 struct ClaimDecisionTests {
     private static func claim(
         _ safety: StoredRequest.Safety,
+        _ method: HTTPMethod = .post,
         claims: Int = 1,
         age: Duration? = nil
     ) -> Claim {
-        let request = StoredRequest(head: "", body: [], file: nil, key: safety == .keyed ? "k" : nil, safety: safety)
+        let (head, key) = ("\(method) https://example.com/\n", safety == .keyed ? "k" : nil)
+        let request = StoredRequest(head: head, body: [], file: nil, key: key, safety: safety)
         return Claim(id: 1, token: 1, request: request, claims: claims, attempts: 0, age: age)
     }
 
@@ -56,7 +58,7 @@ struct ClaimDecisionTests {
             if let status { .success(HTTPResponse(request: request, status: status)) } else {
                 .failure(HTTPError(code, request: request, bytesSent: bytesSent))
             }
-        return ResultDecision.decide(result, claim(safety), timeLeft: nil, now: .now).outcome
+        return ResultDecision.decide(result, claim(safety, method), timeLeft: nil, now: .now).outcome
     }
 
     @Test("an answer is a success, a final failure, or of unknown effect")
@@ -92,6 +94,21 @@ struct ClaimDecisionTests {
         #expect(try refused(.ok) == .failed && refused(.notFound) == .failed)
         #expect(try refused(.internalServerError) == .unknown && refused(.serviceUnavailable) == .unknown)
         #expect(try refused(.serviceUnavailable, ["Retry-After": "5"]) == .failed)
+    }
+
+    @Test("R37: one that is sent once and was answered with a redirect is unknown, whatever became of the rest")
+    func redirected() throws {
+        let request = try HTTPRequest("https://example.com/orders/7")
+        func outcome(_ result: HTTPResult, _ safety: StoredRequest.Safety = .once) -> ClaimResult.Outcome {
+            ResultDecision.decide(result, Self.claim(safety), timeLeft: nil, wait: .seconds(5), now: .now).outcome
+        }
+        var later = HTTPError(.retryAfterTooLong, request: request, bytesSent: 100)
+        later.retryAfterDate = WallClock.Instant.now.advanced(by: .seconds(600))
+        let cancelled = HTTPError(.cancelled, request: request, bytesSent: 0)
+        #expect(outcome(.failure(later)) == .unknown && outcome(.failure(cancelled)) == .unknown)
+        #expect(outcome(.success(HTTPResponse(request: request, status: .notFound))) == .unknown)
+        #expect(outcome(.success(HTTPResponse(request: request, status: .ok))) == .done)
+        #expect(outcome(.failure(cancelled), .keyed) == .later(.seconds(5)))
     }
 
     @Test("a cancelled request waits for another worker, unless it may be sent once and may have been")

@@ -473,6 +473,91 @@ struct RequestQueueTests {
         #expect(mock.requests.count == 2)
     }
 
+    /// Enqueues two orders, one without a key, and leaves them as a worker that was killed while it had them.
+    private static func leftBehind(_ path: String, clocks: RetryClocks) async throws -> RequestQueue {
+        let queue = try await RequestQueue(.sqlite(path), clocks: clocks)
+        for key in [HTTPRequest.IdempotencyKey.none, .generated] { try await queue.enqueue(try Self.order(key: key)) }
+        let killed = try SQLiteStore(path: path, queue: "default", clocks: clocks)
+        #expect(try killed.claim(9, token: 1, wantsBegun: false).count == 2)
+        return queue
+    }
+
+    @Test("R37: a worker that ends while a request waits for its next attempt does not count, and it is not begun")
+    func killedInWait() async throws {
+        let scratch = try ScratchFile()
+        let clock = TestClock()
+        let clocks = clock.retryClocks()
+        let queue = try await Self.leftBehind(scratch.path, clocks: clocks)
+        let atSend = Journal<[RequestQueue.Item]>()
+        let mock = MockLoader().otherwise(
+            MockLoader.Reply { request in
+                if let items = try? await queue.items() { atSend.append(items) }
+                return .success(HTTPResponse(request: request, status: 429, headers: ["Retry-After": "8"]))
+            }
+        )
+        let worker = queue.worker(on: Retry(.recommended, budgets: nil, clocks: clocks) --> mock, concurrency: 3)
+        let run = Task { try await worker.run(grace: .zero) }
+        await clock.sleepers(atLeast: 3)
+        #expect(await eventually { (try? await queue.items().map(\.claims)) == [1, 1] })
+        #expect(try await queue.items().map { $0.begun == nil } == [true, false])
+        // Each of the next attempts is noted again before it.
+        await clock.advance(by: .seconds(9))
+        await atSend.entries(atLeast: 4)
+        await clock.sleepers(atLeast: 3)
+        run.cancel()
+        try await run.value
+        let counts = atSend.entries.flatMap { $0 }.filter { $0.begun != nil }.map(\.claims)
+        #expect(counts.contains(2))
+    }
+
+    @Test("R37: what has waited beyond its lease is not sent, whatever it has waited for")
+    func waitBeyondLease() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        try await queue.enqueue(try Self.order())
+        let claims = try await queue.store.call { store throws(QueueError) in
+            try store.claim(1, token: 1, wantsBegun: false)
+        }
+        let mark = SendMark(try #require(claims.first), in: queue.store)
+        let lease = Lease(.seconds(30), from: .now)
+        #expect(await mark.begin(lease) { true } && mark.refusal == nil)
+        lease.end()
+        #expect(await !mark.begin(lease) { true } && mark.refusal != nil)
+    }
+
+    @Test("R37: a worker that ends while a request waits for a slot does not count, and it is not begun")
+    func killedBeforeSlot() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await Self.leftBehind(scratch.path, clocks: .system)
+        let throttle = Throttle(maximumNumberOfRequests: 1)
+        let (isTaken, gate) = (Signal(), Signal())
+        let other = Task { [request = try Self.order()] in
+            let blocked = AnyLoader { request in
+                isTaken.set()
+                await gate.wait()
+                return .success(HTTPResponse(request: request, status: 200))
+            }
+            return await (throttle --> blocked).load(request)
+        }
+        await isTaken.wait()
+        var settings = Session.Settings()
+        settings.throttle = throttle
+        let session = Session(loader: MockLoader().otherwise(.status(200)), settings: settings)
+        let worker = queue.worker(on: session)
+        let ended = Journal<RequestQueue.Item>()
+        worker.onEnd { ended.append($0) }
+        let run = Task { try await worker.run() }
+        #expect(await eventually { throttle.numberOfWaitingRequests == 2 })
+        #expect(await eventually { (try? await queue.items().map(\.claims)) == [1, 1] })
+        #expect(try await queue.items().map { $0.begun == nil } == [true, false])
+        gate.set()
+        await ended.entries(atLeast: 2)
+        run.cancel()
+        try await run.value
+        #expect(try await queue.items().map(\.outcome) == [.done, .done])
+        _ = await other.value
+    }
+
     @Test("a large file is referred to, and one that has changed since is not sent")
     func files() async throws {
         let scratch = try ScratchFile()
@@ -622,6 +707,7 @@ private class ForwardingStore: QueueStore {
 
     func enqueue(_ requests: [NewRequest]) throws(QueueError) -> [Int64?] { try store.enqueue(requests) }
     func begin(_ claims: [Claim]) throws(QueueError) -> [Bool] { try store.begin(claims) }
+    func rest(_ claim: Claim, isUnsent: Bool) throws(QueueError) { try store.rest(claim, isUnsent: isUnsent) }
     func renew(_ tokens: Set<Int64>) throws(QueueError) -> Set<Int64> { try store.renew(tokens) }
     func finish(_ results: [ClaimResult]) throws(QueueError) -> [Bool] { try store.finish(results) }
     func release(_ claims: [Claim]) throws(QueueError) { try store.release(claims) }

@@ -54,6 +54,11 @@ public struct ChainedLoader: IdentifiableLoader {
     /// Resets the stage and what follows it.
     public func reset() async { await stage.reset(next: next) }
 
+    /// The same stage before another loader.
+    package func replacingNext(_ next: any HTTPLoader) -> ChainedLoader {
+        ChainedLoader(stage: stage, next: next, link: link, isWhole: isWhole)
+    }
+
     /// What the chain ends in: its transport.
     package var last: any HTTPLoader { (next as? ChainedLoader)?.last ?? next }
 

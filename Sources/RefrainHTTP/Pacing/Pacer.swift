@@ -168,6 +168,7 @@ public final class Pacer: HTTPMiddleware {
     /// Sends a request whose call has begun when it is its turn.
     package func paced(_ request: HTTPRequest, send: () async -> HTTPResult) async -> HTTPResult {
         if let error = refusal(of: request) { return .failure(error) }
+        request.durableCall?.willWait?(nil)
         var permit = Permit()
         let result: HTTPResult
         if let error = await complete(&permit, for: request) {

@@ -270,6 +270,7 @@ private final class RetryCall {
             outcome.retryError = step.decision.details.error
             return .finish(outcome, step.decision.reason)
         }
+        request.durableCall?.willWait?(request)
         needsFreshConnection = needsFreshConnection || step.decision.details.needsFreshConnection
         if request.deadline != nil { outcome = AttemptOutcome(result.withoutStream) }
         return .retry(after: step.delay, step.decision.reason, isFree: step.decision.isFree)

@@ -97,6 +97,7 @@ public struct Throttle: HTTPMiddleware {
             return await next.load(request)
         }
         let request = request.beginningCall(on: clocks)
+        request.durableCall?.willWait?(nil)
         let began = clocks.now
         switch await rate?.admit(request, on: clocks) {
         case .admitted, nil: break

@@ -17,12 +17,14 @@ package final class PostgresConnection {
     private let handle: OpaquePointer?
     private var prepared: [String: String] = [:]
     private var isReady = false
+    private var isInTransaction = false
 
-    /// What every session sets, whatever the database's defaults are: a claim must not fail for another one's sake, and
-    /// a result that was answered must be on the disk.
+    /// What every session sets, whatever the database's defaults are: a claim must not fail for another one's sake, a
+    /// result that was answered must be on the disk, and a text must pass as its bytes, without a conversion that fails
+    /// or that another session does not make.
     private static let settings = """
         SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED; SET synchronous_commit = on; \
-        SET client_min_messages = warning; SET bytea_output = hex
+        SET client_min_messages = warning; SET bytea_output = hex; SET client_encoding = SQL_ASCII; SET array_nulls = on
         """
 
     /// Connects.
@@ -30,6 +32,8 @@ package final class PostgresConnection {
     /// - Parameter text: a URL or the words of libpq, such as `postgres://host/database` or `service=orders`.
     package init(_ text: String) throws(QueueError) {
         handle = Self.connect(text)
+        // What the server says besides, as at the end of a session, is not for the standard error of the process.
+        PQsetNoticeProcessor(handle, { _, _ in }, nil)
         guard PQstatus(handle) == CONNECTION_OK else {
             // The handle is freed by `deinit`, which runs here, too.
             throw QueueError(.cannotOpen, "cannot connect to PostgreSQL: \(Self.message(handle))")
@@ -47,7 +51,7 @@ package final class PostgresConnection {
             ("keepalives_interval", "5"), ("keepalives_count", "2"),
         ]
         // The last value of a word counts, and `text` is expanded in its place.
-        let words = defaults + [("dbname", text)]
+        let words = defaults + [("dbname", withKnownScheme(text))]
         let names = words.map { strdup($0.0) }
         let values = words.map { strdup($0.1) }
         defer { for word in names + values { free(word) } }
@@ -57,6 +61,16 @@ package final class PostgresConnection {
             values.map { UnsafePointer($0) } + ended,
             1
         )
+    }
+
+    /// The text with the scheme of its URL in small letters.
+    ///
+    /// libpq knows no others, and takes the URL, password and all, for a word that it shows in its error.
+    private static func withKnownScheme(_ text: String) -> String {
+        for scheme in ["postgres://", "postgresql://"] where text.lowercased().hasPrefix(scheme) {
+            return scheme + text.dropFirst(scheme.count)
+        }
+        return text
     }
 
     private static func message(_ handle: OpaquePointer?) -> String {
@@ -72,7 +86,12 @@ package final class PostgresConnection {
     }
 
     private func reconnect() throws(QueueError) {
-        guard !isReady || PQstatus(handle) != CONNECTION_OK else { return }
+        // What the server has ended while nothing was asked of it must not cost the next statement: what the server
+        // said last, and the end itself, are read.
+        let isEnded = PQconsumeInput(handle) == 0 || PQconsumeInput(handle) == 0
+        guard isEnded || !isReady || PQstatus(handle) != CONNECTION_OK else { return }
+        // The rest of a transaction does nothing without what came before it.
+        guard !isInTransaction else { throw QueueError(.disconnected, "PostgreSQL: \(Self.message(handle))") }
         isReady = false
         PQreset(handle)
         guard PQstatus(handle) == CONNECTION_OK else { throw QueueError(.disconnected, Self.message(handle)) }
@@ -88,6 +107,8 @@ package final class PostgresConnection {
     /// Runs a transaction.
     func transaction<Value>(_ body: () throws(QueueError) -> Value) throws(QueueError) -> Value {
         try run("BEGIN")
+        isInTransaction = true
+        defer { isInTransaction = false }
         do throws(QueueError) {
             let value = try body()
             try run("COMMIT")
@@ -146,7 +167,8 @@ package final class PostgresConnection {
             case _ where isLost: (.disconnected, "")
             case "53100", "53200", "53400": (.full, "; make space on the server")
             case "25006": (.readOnly, "; connect to the primary server, as a user that may write")
-            case "40001", "40P01", "55P03": (.busy, "")
+            // 57014: a limit of time, or the administrator, has ended the statement.
+            case "40001", "40P01", "55P03", "57014": (.busy, "")
             case "42P01", "42P07", "42703", "42804":
                 (.foreign, "; its tables are not those of a queue, so use another database, or another search_path")
             // A pool has changed to another session, without the statements and the settings of this one.

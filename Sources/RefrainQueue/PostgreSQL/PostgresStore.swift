@@ -30,6 +30,8 @@ package final class PostgresStore: QueueStore {
     ///
     /// What lies before it is mostly dead rows, which a long transaction elsewhere keeps from being removed.
     private var lowMark: Int64 = 0
+    /// The server's clock at the last upkeep.
+    private var lastUpkeep = Int64.max
 
     /// Connects, and makes the tables where they are missing.
     package init(_ text: String, queue: String, lease: Duration) throws(QueueError) {
@@ -112,18 +114,36 @@ package final class PostgresStore: QueueStore {
 
     package func enqueue(_ requests: [NewRequest]) throws(QueueError) -> [Int64?] {
         let lanes = Set(requests.compactMap(\.lane)).sorted()
-        guard !lanes.isEmpty else { return try insert(requests) }
+        let parts = Self.parts(of: requests)
+        guard !lanes.isEmpty || parts.count > 1 else { return try insert(requests[...]) }
         return try connection.transaction { () throws(QueueError) in
             // In one order, so that two of these do not wait for each other.
             for lane in lanes {
                 let lock = "SELECT pg_advisory_xact_lock(hashtextextended($1::text || '/' || $2::text, 0))"
                 _ = try connection.query(lock, [queue, lane])
             }
-            return try insert(requests)
+            var ids: [Int64?] = []
+            for part in parts { ids += try insert(requests[part]) }
+            return ids
         }
     }
 
-    private func insert(_ requests: [NewRequest]) throws(QueueError) -> [Int64?] {
+    /// The most bytes of bodies that one statement inserts: the server takes no parameter of 1 GiB.
+    static let partLimit = 4 << 20
+
+    /// Divides requests by the size of their bodies.
+    static func parts(of requests: [NewRequest]) -> [Range<Int>] {
+        var (parts, start, size): ([Range<Int>], Int, Int) = ([], 0, 0)
+        for (index, new) in requests.enumerated() {
+            size += new.request.body.count
+            guard size > partLimit, index > start else { continue }
+            parts.append(start..<index)
+            (start, size) = (index, new.request.body.count)
+        }
+        return parts + [start..<requests.count]
+    }
+
+    private func insert(_ requests: ArraySlice<NewRequest>) throws(QueueError) -> [Int64?] {
         let array = PostgresConnection.array
         let names: [String?] = requests.map { $0.name }
         let lanes: [String?] = requests.map { $0.lane }
@@ -203,7 +223,22 @@ package final class PostgresStore: QueueStore {
     package func begin(_ claims: [Claim]) throws(QueueError) -> [Bool] {
         try write(
             claims.map { ($0.id, $0.token) },
-            "begun = coalesce(t.begun, \(Self.clock)) FROM unnest($1::bigint[], $2::bigint[]) AS u (id, token)"
+            """
+            begun = coalesce(t.begun, \(Self.clock)), claims = u.claims \
+            FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS u (id, token, claims)
+            """,
+            [PostgresConnection.array(claims.map { "\($0.claims)" })]
+        )
+    }
+
+    package func rest(_ claim: Claim, isUnsent: Bool) throws(QueueError) {
+        _ = try write(
+            [(claim.id, claim.token)],
+            """
+            claims = $3::int, begun = CASE WHEN $4::boolean THEN NULL ELSE t.begun END \
+            FROM unnest($1::bigint[], $2::bigint[]) AS u (id, token)
+            """,
+            ["\(claim.claims - 1)", isUnsent ? "t" : "f"]
         )
     }
 
@@ -288,6 +323,19 @@ package final class PostgresStore: QueueStore {
 
     package func tidy(keep: Duration) throws(QueueError) {
         lowMark = 0
+        let now = try connection.query("SELECT \(Self.clock)").first?.first?.flatMap { Int64($0) } ?? lastUpkeep
+        if now < lastUpkeep {
+            // The clock of the server was set back, or may have been before this process: a row that was written in
+            // the future waits as long as it was meant to, and its key is as old as it was then.
+            _ = try connection.query(
+                """
+                UPDATE refrain_request SET due = $2::bigint + (due - changed), begun = $2::bigint + (begun - changed), \
+                changed = $2::bigint WHERE queue = $1 AND changed > $2::bigint + 60000
+                """,
+                [queue, "\(now)"]
+            )
+        }
+        lastUpkeep = now
         _ = try connection.query(
             """
             DELETE FROM refrain_request WHERE id IN (SELECT id FROM refrain_request WHERE queue = $1 AND state = 2 \

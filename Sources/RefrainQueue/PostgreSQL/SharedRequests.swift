@@ -48,6 +48,8 @@ package final class SharedRequests {
         package var outcome: RequestQueue.Item.Outcome
         package var key: String?
         /// How long ago it may first have been sent; nil: it was not.
+        ///
+        /// Negative where the clock was set back since.
         package var age: Duration?
         package var attempts: Int
         /// How many runs have ended, one after the other, while they had it under way.
@@ -190,7 +192,7 @@ package final class SharedRequests {
                 title: row[2] ?? "",
                 outcome: RequestQueue.Item.Outcome(number: number(3)),
                 key: row[4],
-                age: number(5).map { .milliseconds(max(0, $0)) },
+                age: number(5).map { .milliseconds($0) },
                 attempts: Int(clamping: number(6) ?? 0),
                 claims: Int(clamping: number(7) ?? 0),
                 status: number(8).map { Int(clamping: $0) },

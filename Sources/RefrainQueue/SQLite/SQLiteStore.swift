@@ -207,15 +207,28 @@ package final class SQLiteStore: QueueStore {
     package func begin(_ claims: [Claim]) throws(QueueError) -> [Bool] {
         try transaction { () throws(DatabaseError) in
             let update = try statement(
-                "UPDATE refrain_request SET begun = coalesce(begun, ?) WHERE \(Self.isOwned)"
+                "UPDATE refrain_request SET begun = coalesce(begun, ?), claims = ? WHERE \(Self.isOwned)"
             )
             let now = now
             var owned: [Bool] = []
             for claim in claims {
-                try update.run([.integer(now), .integer(claim.id), .integer(claim.token)])
+                try update.run([
+                    .integer(now), .integer(Int64(claim.claims)), .integer(claim.id), .integer(claim.token),
+                ])
                 owned.append(database.lastChanges > 0)
             }
             return owned
+        }
+    }
+
+    package func rest(_ claim: Claim, isUnsent: Bool) throws(QueueError) {
+        try transaction { () throws(DatabaseError) in
+            try statement(
+                "UPDATE refrain_request SET claims = ?, begun = CASE WHEN ? THEN NULL ELSE begun END WHERE \(Self.isOwned)"
+            ).run([
+                .integer(Int64(claim.claims) - 1), .integer(isUnsent ? 1 : 0), .integer(claim.id),
+                .integer(claim.token),
+            ])
         }
     }
 
@@ -303,11 +316,11 @@ package final class SQLiteStore: QueueStore {
             defer { lastUpkeep = now }
             guard now < lastUpkeep else { return }
             // The clock was set back, or may have been before this process: a row that was written in the future waits
-            // as long as it was meant to.
+            // as long as it was meant to, and its key is as old as it was then.
             try statement(
                 """
-                UPDATE refrain_request SET due = ?2 + (due - changed), changed = ?2 \
-                WHERE queue = ?1 AND state = 0 AND due IS NOT NULL AND changed > ?2 + 60000
+                UPDATE refrain_request SET due = CASE WHEN state = 0 THEN ?2 + (due - changed) ELSE due END, \
+                begun = ?2 + (begun - changed), changed = ?2 WHERE queue = ?1 AND changed > ?2 + 60000
                 """
             ).run([.text(queue), .integer(now)])
         }

@@ -159,6 +159,29 @@ struct CrashTableTests {
         #expect(server.count(path: "/fine") == 1)
     }
 
+    @Test("R37: workers that are killed while a request waits for its next attempt do not count against it")
+    func killedInWait() async throws {
+        let server = try FaultServer()
+        defer { server.stop() }
+        let isOpen = Locked(false)
+        server.on("/orders") { _ in
+            [.respond(isOpen.withLock { $0 } ? .init(200) : .init(503, headers: [("Retry-After", "9")]))]
+        }
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        let id = try #require(try await queue.enqueue(try HTTPRequest(server.baseURL + "/orders", method: .put)))
+        for run in 1...RequestQueue.maxClaims + 1 {
+            let process = try HelperProcess(["work", scratch.path])
+            #expect(await eventually { server.count(path: "/orders") == run })
+            #expect(await eventually { (try? await queue.item(id))??.claims == 1 })
+            process.signal(SIGKILL)
+            await process.end()
+        }
+        isOpen.withLock { $0 = true }
+        #expect(try await HelperProcess(["work", scratch.path]).end() == 0)
+        #expect(try await queue.item(id)?.outcome == .done)
+    }
+
     @Test("two processes share a file, each request is sent once, and one takes over at once what the other had")
     func sharing() async throws {
         let server = try FaultServer()

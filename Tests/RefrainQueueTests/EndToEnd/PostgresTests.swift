@@ -316,18 +316,100 @@ struct PostgresTests {
             try own.run("ALTER \(subject) SET default_transaction_isolation = 'serializable'")
             try own.run("ALTER \(subject) SET synchronous_commit = 'off'")
             try own.run("ALTER \(subject) SET bytea_output = 'escape'")
+            try own.run("ALTER \(subject) SET client_encoding = 'LATIN1'")
+            try own.run("ALTER \(subject) SET array_nulls = 'off'")
         }
         let store = try Self.store(server)
-        let names = ["transaction_isolation", "synchronous_commit", "bytea_output"]
+        let names = ["transaction_isolation", "synchronous_commit", "bytea_output", "client_encoding", "array_nulls"]
         let query = "SELECT \(names.map { "current_setting('\($0)')" }.joined(separator: ", ")), pg_backend_pid()"
         let before = try #require(try store.connection.query(query).first)
-        #expect(before.prefix(3) == ["read committed", "on", "hex"])
-        _ = try own.query("SELECT pg_terminate_backend($1::int)", [before[3]])
-        #expect {
-            _ = try store.enqueue([try Self.new()])
-        } throws: { ($0 as? QueueError)?.code == .disconnected }
+        let expected: [String?] = ["read committed", "on", "hex", "SQL_ASCII", "on"]
+        #expect(before.dropLast() == expected[...])
+        try Self.end(before[5], by: own)
         let after = try #require(try store.connection.query(query).first)
-        #expect(after.prefix(3) == ["read committed", "on", "hex"] && after[3] != before[3])
+        #expect(after.dropLast() == expected[...] && after[5] != before[5])
+    }
+
+    @Test("requests with large bodies are stored by several statements of one transaction")
+    func largeBodies() throws {
+        let server = try PostgresServer()
+        let store = try Self.store(server)
+        let large = try Self.new(.put, body: String(repeating: "x", count: 1 << 20))
+        let small = try Self.new(.put, body: "small")
+        #expect(PostgresStore.parts(of: []) == [0..<0] && PostgresStore.parts(of: [small, large]) == [0..<2])
+        let all = [small] + [NewRequest](repeating: large, count: 4) + [small]
+        #expect(PostgresStore.parts(of: all) == [0..<4, 4..<6])
+        let ids = try store.enqueue(all).compactMap { $0 }
+        #expect(ids.count == 6 && ids == ids.sorted())
+        let sizes = try store.claim(6, token: 1, wantsBegun: false).map(\.request.body.count)
+        #expect(sizes == [5] + [Int](repeating: 1 << 20, count: 4) + [5])
+    }
+
+    /// Ends a session, and waits until it is gone.
+    private static func end(_ pid: String?, by own: PostgresConnection) throws {
+        _ = try own.query("SELECT pg_terminate_backend($1::int, 30000)", [pid])
+    }
+
+    @Test("R37: a connection that the server has ended meanwhile is made again, but not within a transaction")
+    func endedSession() throws {
+        let server = try PostgresServer()
+        let own = try PostgresConnection(server.location)
+        let store = try Self.store(server)
+        func pid() throws -> String? { try store.connection.query("SELECT pg_backend_pid()").first?.first ?? nil }
+        try Self.end(try pid(), by: own)
+        #expect(try store.enqueue([try Self.new(.post, lane: "a"), try Self.new()]).count == 2)
+        #expect {
+            try store.connection.transaction { () throws(QueueError) in
+                try store.setPaused(true)
+                do { try Self.end(try pid(), by: own) } catch { throw QueueError(.storeFailed, "\(error)") }
+                try store.setPaused(true)
+            }
+        } throws: { ($0 as? QueueError)?.code == .disconnected }
+        #expect(try !store.isPaused())
+    }
+
+    @Test("a URL is one whatever the letters of its scheme, and its password is in no error")
+    func scheme() throws {
+        let server = try PostgresServer()
+        for scheme in ["postgres", "postgresql", "PostgreSQL", "POSTGRES"] {
+            let url = server.url.replacing("postgres://postgres@", with: "\(scheme)://postgres:secret@")
+            #expect(try PostgresConnection(url).query("SELECT 1") == [["1"]])
+            #expect {
+                _ = try PostgresConnection(url + "nowhere")
+            } throws: { ($0 as? QueueError)?.code == .cannotOpen && !"\($0)".contains("secret") }
+        }
+    }
+
+    @Test("a statement that a limit of time or the administrator has ended may be made again")
+    func statementIsEnded() throws {
+        let server = try PostgresServer()
+        let own = try PostgresConnection(server.location)
+        try own.run("SET statement_timeout = 50")
+        #expect {
+            _ = try own.query("SELECT pg_sleep(9)")
+        } throws: { ($0 as? QueueError)?.isTransient == true }
+    }
+
+    @Test("R37: a server's clock that was set back holds no request longer, and makes no key young")
+    func clockSetBack() throws {
+        let server = try PostgresServer()
+        let store = try Self.store(server, lease: .seconds(1))
+        var request = try HTTPRequest("https://example.com/", method: .post)
+        request.idempotencyKey = .custom("k")
+        let new = NewRequest(request: try StoredRequest(request), lane: nil, name: nil, delay: .zero)
+        _ = try store.enqueue([new, new])
+        let claims = try store.claim(2, token: 1, wantsBegun: false)
+        _ = try store.finish([ClaimResult(claims[0], .later(.zero))])
+        // As it looks after a step of an hour, of rows that were begun two hours before it; one is a dead worker's.
+        let (step, age) = (3_600_000, 7_200_000)
+        try store.connection.run(
+            "UPDATE refrain_request SET due = due + \(step), changed = changed + \(step), begun = begun + \(step - age)"
+        )
+        #expect(try store.claim(2, token: 2, wantsBegun: false).isEmpty)
+        try store.tidy(keep: .seconds(3600))
+        poll(nil, 0, 1100)
+        let again = try store.claim(2, token: 2, wantsBegun: false)
+        #expect(again.count == 2 && again.allSatisfy { ($0.age ?? .zero) >= .milliseconds(age) })
     }
 
     @Test("R37: the clock of a worker that is an hour off changes neither when a request is due nor the age of its key")

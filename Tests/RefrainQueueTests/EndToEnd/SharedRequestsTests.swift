@@ -111,6 +111,9 @@ struct SharedRequestsTests {
         #expect(left.map { $0.owner == nil } == [false, true] && left[1].claims == 0)
         #expect(try b.claim(left) == [false, true])
         #expect(left[0].age.map { $0 >= .seconds(3) } == true)
+        // As after a step of the clock: a run does not take the key of unknown age for a new one.
+        try PostgresConnection(server.location).run("UPDATE refrain_request SET begun = begun + 3600000")
+        #expect(try b.all()[0].age.map { $0 < .seconds(-3000) } == true)
         // A row that is settled is none that was read before.
         try #require(try b.finish([Self.result(left[1], .unknown)]) == [true])
         let unknown = try b.all().filter { $0.outcome == .unknown }

@@ -224,6 +224,34 @@ struct SQLiteStoreTests {
         #expect(try store.claim(1, token: 1, wantsBegun: false).count == 1)
     }
 
+    @Test("R37: a clock that was set back makes no key young", arguments: [3600, 86_400])
+    func keyAfterClockSetBack(step: Int) throws {
+        let scratch = try ScratchFile()
+        let time = Locked(WallClock.Instant(sinceEpoch: .seconds(1_000_000)))
+        let clocks = RetryClocks(monotonic: ContinuousClock()) { time.withLock { $0 } }
+        func open() throws -> SQLiteStore { try SQLiteStore(path: scratch.path, queue: "default", clocks: clocks) }
+        var request = try HTTPRequest("https://example.com/", method: .post)
+        request.idempotencyKey = .custom("k")
+        let new = NewRequest(request: try StoredRequest(request), lane: nil, name: nil, delay: .zero)
+        // Two hours after their first sends one waits, one is unknown, and one is with a worker that is killed.
+        let ids = try {
+            let killed = try open()
+            _ = try killed.enqueue([new, new, new])
+            _ = try killed.claim(3, token: 1, wantsBegun: false)
+            time.withLock { $0 = $0.advanced(by: .seconds(7200)) }
+            _ = try killed.renew([])
+            let claims = try killed.claim(3, token: 2, wantsBegun: false)
+            _ = try killed.finish([ClaimResult(claims[0], .later(.zero)), ClaimResult(claims[1], .unknown)])
+            return claims.map(\.id)
+        }()
+        time.withLock { $0 = $0.advanced(by: .seconds(-step)) }
+        let store = try open()
+        try store.tidy(keep: .seconds(3600))
+        #expect(try store.settle(ids[1], .again, newKey: "new"))
+        let claims = try store.claim(3, token: 3, wantsBegun: false)
+        #expect(claims.map(\.age) == [Duration?](repeating: .seconds(7200), count: 3))
+    }
+
     @Test("files that are not a queue are refused with their kind and a remedy, and left as they are")
     func badFiles() throws {
         func check(_ path: String, _ code: QueueError.Code, _ remedy: String) {

@@ -137,6 +137,8 @@ final class CrashingStore: QueueStore {
         return begun
     }
 
+    func rest(_ claim: Claim, isUnsent: Bool) throws(QueueError) { try store.rest(claim, isUnsent: isUnsent) }
+
     func renew(_ tokens: Set<Int64>) throws(QueueError) -> Set<Int64> {
         point?.pass("before-renewal")
         let owned = try store.renew(tokens)
