@@ -286,7 +286,14 @@ extension RequestQueue {
                 longestWait: Self.longestWait,
                 isOwned: { lease.isValid },
                 willWait: { mark.rest($0) },
-                maySend: { await mark.begin(lease) { () throws(QueueError) in try await self.begin(claim, lease) } }
+                refusal: { request in
+                    let maySend = await mark.begin(lease) { () throws(QueueError) in
+                        try await self.begin(claim, lease)
+                    }
+                    guard !maySend else { return nil }
+                    let message = "not sent: it is not this worker's any more, or its store cannot be written"
+                    return HTTPError(.cancelled, request: request, message: message, bytesSent: 0)
+                }
             )
             // When the wait for a next attempt ends, from the decision on it until the end of that attempt.
             let waitEnd = Locked<Duration?>(nil)

@@ -170,23 +170,27 @@ public final class Pacer: HTTPMiddleware {
         if let error = refusal(of: request) { return .failure(error) }
         request.durableCall?.willWait?(nil)
         var permit = Permit()
-        let result: HTTPResult
-        if let error = await complete(&permit, for: request) {
-            result = .failure(error)
-        } else {
-            let admission = admission(of: request)
-            if case .refused(let phase, let until) = admission {
-                permit.wait.circuit = phase
-                if circuitBreaker?.isEnforced == true {
-                    handBack(permit, of: request)
-                    return HTTPResult.failure(circuitOpen(request, until)).heldBack(permit.wait)
-                }
-            }
+        var result: HTTPResult
+        do throws(HTTPError) {
+            if let error = await complete(&permit, for: request) { throw error }
+            let admission = try admit(request, &permit)
             result = await send()
             let namesTime = note(result, of: request, admission)
             permit.slots?.refund(after: AdaptiveConcurrency.Sign(result, namesTime: namesTime))
+        } catch {
+            result = .failure(error)
         }
         return result.heldBack(permit.wait)
+    }
+
+    /// Returns what the circuit breaker says of a request that has its permit, which one that it refuses gives back.
+    private func admit(_ request: HTTPRequest, _ permit: inout Permit) throws(HTTPError) -> CircuitState.Admission {
+        let admission = admission(of: request)
+        guard case .refused(let phase, let until) = admission else { return admission }
+        permit.wait.circuit = phase
+        guard circuitBreaker?.isEnforced == true else { return admission }
+        handBack(permit.turn, permit.slots, of: request)
+        throw circuitOpen(request, until)
     }
 
     private func admission(of request: HTTPRequest) -> CircuitState.Admission {
@@ -243,13 +247,13 @@ public final class Pacer: HTTPMiddleware {
 
     /// Takes back a reserved permit that no attempt of the request has used.
     public func returnPermit(of request: HTTPRequest) {
-        if let permit = request.reservation?.take() { handBack(permit, of: request) }
+        if let permit = request.reservation?.take() { handBack(permit.turn, permit.slots, of: request) }
     }
 
     /// Gives back the permit of a request that is not sent.
-    private func handBack(_ permit: Permit, of request: HTTPRequest) {
-        permit.slots?.refund()
-        guard let turn = permit.turn, let place = place(of: request) else { return }
+    private func handBack(_ turn: PaceState.Turn?, _ slots: AdaptiveSlots?, of request: HTTPRequest) {
+        slots?.refund()
+        guard let turn, let place = place(of: request) else { return }
         state.withLock { $0.places[place]?.handBack(turn) }
     }
 

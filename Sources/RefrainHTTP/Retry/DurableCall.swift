@@ -3,29 +3,40 @@
 ///
 /// The queue asks the engine once for each claim: a wait that is too long for memory ends the call with
 /// ``HTTPError/Code/retryAfterTooLong`` and its date, and the queue begins another call then.
-package struct DurableCall: Sendable {
+package final class DurableCall: Sendable {
     /// The attempts that earlier calls made; the schedule goes on after them.
-    package var earlierAttempts: Int
+    let earlierAttempts: Int
     /// The longest wait in memory; a longer one ends the call with its date.
-    package var longestWait: Duration
+    let longestWait: Duration
     /// Whether the caller still owns the request; nothing is sent when it does not.
-    package var isOwned: @Sendable () -> Bool
+    let isOwned: @Sendable () -> Bool
     /// Called when the request begins to wait, with the request where an attempt of it has ended and another one
     /// follows; nil: no ``DurableGate`` follows that would tell of its end.
-    package var willWait: (@Sendable (HTTPRequest?) -> Void)?
-    /// Called before the request is sent; false: it is not.
-    package var maySend: @Sendable () async -> Bool
+    let willWait: (@Sendable (HTTPRequest?) -> Void)?
+    /// Called before the request is sent; returns why it is not, or nil.
+    let refusal: @Sendable (HTTPRequest) async -> HTTPError?
 
     /// Describes a call.
     package init(
         earlierAttempts: Int,
         longestWait: Duration,
         isOwned: @escaping @Sendable () -> Bool,
-        willWait: @escaping @Sendable (HTTPRequest?) -> Void,
-        maySend: @escaping @Sendable () async -> Bool
+        willWait: (@Sendable (HTTPRequest?) -> Void)?,
+        refusal: @escaping @Sendable (HTTPRequest) async -> HTTPError?
     ) {
         self.earlierAttempts = max(0, earlierAttempts)
-        (self.longestWait, self.isOwned, self.willWait, self.maySend) = (longestWait, isOwned, willWait, maySend)
+        (self.longestWait, self.isOwned, self.willWait, self.refusal) = (longestWait, isOwned, willWait, refusal)
+    }
+
+    /// The same call behind its gate: what waits there is not told of, since nothing would tell of its end.
+    fileprivate var behindGate: DurableCall {
+        DurableCall(
+            earlierAttempts: earlierAttempts,
+            longestWait: longestWait,
+            isOwned: isOwned,
+            willWait: nil,
+            refusal: refusal
+        )
     }
 
     /// Returns an attempt of this call, counted from the first one of the earlier calls.
@@ -48,17 +59,14 @@ package struct DurableCall: Sendable {
 
 /// Asks a durable queue before each send of its requests; next to the transport, behind every stage that waits.
 package enum DurableGate {
-    /// Sends a request, if the queue that it is from, or none, allows it.
-    package static func pass(_ request: HTTPRequest, send: (HTTPRequest) async -> HTTPResult) async -> HTTPResult {
-        guard let durable = request.durableCall else { return await send(request) }
-        guard await durable.maySend() else {
-            let message = "it is not sent, since it is not this worker's any more, or its store cannot be written"
-            return .failure(HTTPError(.cancelled, request: request, message: message, bytesSent: 0))
-        }
-        var request = request
-        // What waits further in is not told of: nothing would tell of its end.
-        request.durableCall?.willWait = nil
-        return await send(request)
+    /// Why the queue that a request is from does not allow it to be sent; nil: it does, or there is no queue.
+    package static func refusal(of request: HTTPRequest) async -> HTTPError? {
+        await request.durableCall?.refusal(request)
+    }
+
+    /// Notes that a request has passed.
+    package static func pass(_ request: inout HTTPRequest) {
+        if let durable = request.durableCall { request.durableCall = durable.behindGate }
     }
 }
 
@@ -72,7 +80,10 @@ extension HTTPLoader {
 
 private struct DurableGateStage: HTTPMiddleware {
     func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
-        await DurableGate.pass(request) { await next.load($0) }
+        if let refusal = await DurableGate.refusal(of: request) { return .failure(refusal) }
+        var request = request
+        DurableGate.pass(&request)
+        return await next.load(request)
     }
 }
 

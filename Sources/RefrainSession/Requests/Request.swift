@@ -794,18 +794,21 @@ extension Request {
     }
 
     /// Notes the head of an attempt whose content goes elsewhere.
-    func note(head: HTTPResponse) { state.withLock { $0.response = head } }
+    func note(headOf response: HTTPResponse) {
+        let head = response.withoutBody
+        state.withLock { $0.response = head }
+    }
 
-    /// Calls the handlers of a head in order, until one cancels the request; returns whether the content is wanted.
-    func allowsContent(of response: HTTPResponse) async -> Bool {
+    /// Calls the handlers of a head in order, until one cancels the request; returns the error where one does.
+    func refusal(ofContent response: HTTPResponse, to request: HTTPRequest) async -> HTTPError? {
         let handlers = state.withLock { $0.handlers.heads }
-        guard !handlers.isEmpty else { return true }
+        guard !handlers.isEmpty else { return nil }
         let head = response.withoutBody
         for handler in handlers where await handler(head) == .cancel {
             cancel()
-            return false
+            return HTTPError(.cancelled, request: request, response: head)
         }
-        return true
+        return nil
     }
 
     /// Calls `handler` with the head of each attempt's response, before the content is received.

@@ -7,12 +7,13 @@ internal import Foundation
 
 /// Counts the bytes of bodies whose progress is watched, hands heads over, and pauses streams of suspended requests.
 enum BodyProgress {
-    /// Sends a request, and publishes the progress of its bodies.
+    /// Sends a request, if a durable queue that it is from allows it, and publishes the progress of its bodies.
     static func send(
         _ request: HTTPRequest,
         for owner: Request,
         through transport: any HTTPLoader
     ) async -> HTTPResult {
+        if let refusal = await DurableGate.refusal(of: request) { return .failure(refusal) }
         let watchesHead = owner.watchesHeads
         let collects = !request.streamsResponse && (owner.watchesDownload || watchesHead)
         switch watched(request, by: owner, collects: collects) {
@@ -30,6 +31,7 @@ enum BodyProgress {
         collects: Bool
     ) -> Result<HTTPRequest, HTTPError> {
         var request = request
+        DurableGate.pass(&request)
         if !request.body.isEmpty, owner.watchesUpload {
             do {
                 request.body = try request.body.watched(by: owner)
@@ -50,12 +52,11 @@ enum BodyProgress {
         collects: Bool
     ) async -> HTTPResult {
         guard case .success(let response) = result else { return result }
-        if watchesHead || request.download != nil {
-            let head = response.withoutBody
-            if request.download != nil { owner.note(head: head) }
-            if watchesHead, !Redirect.follows(response, to: request), await !owner.allowsContent(of: response) {
-                return .failure(HTTPError(.cancelled, request: request, response: head))
-            }
+        if request.download != nil { owner.note(headOf: response) }
+        if watchesHead, !Redirect.follows(response, to: request),
+            let refusal = await owner.refusal(ofContent: response, to: request)
+        {
+            return .failure(refusal)
         }
         guard collects, !request.deferredBodies.contains(status: response.status.rawValue) else { return result }
         return await collect(response, for: owner)

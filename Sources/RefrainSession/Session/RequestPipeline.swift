@@ -115,7 +115,7 @@ final class RequestPipeline: Sendable {
     }
 
     private func send(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
-        await DurableGate.pass(request) { await BodyProgress.send($0, for: owner, through: transport) }
+        await BodyProgress.send(request, for: owner, through: transport)
     }
 
     // 9. Validate and decode. Inside of retries: a retrier is called for a response that does not pass, once for each
