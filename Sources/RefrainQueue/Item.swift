@@ -45,8 +45,9 @@ extension RequestQueue {
         public let changed: WallClock.Instant
         /// The worker that has it, as `SLOT/PID` or `HOST/PID`.
         public let owner: String?
-        /// How many workers have had it under way since its last result; more than one tells of workers that were
-        /// killed.
+        /// How many workers have had it under way since its last result.
+        ///
+        /// More than one tells of workers that were killed.
         public let claims: Int
         /// The status of the last response.
         public let status: HTTPStatus?
