@@ -37,9 +37,11 @@ extension Download {
             try self.init(path: path, withoutName: true)
         }
 
-        /// Creates a file in a folder that has nothing of this name.
+        /// Creates a file for a path at which there is nothing, which is not checked.
         ///
-        /// - Throws: ``HTTPBody/FileError`` if it cannot be created there, or if there is something.
+        /// A file that is created there before the end is replaced by ``finish()``, and kept by ``finish(asNew:)``.
+        ///
+        /// - Throws: ``HTTPBody/FileError`` if the file cannot be created.
         public convenience init(newFile path: String) throws(HTTPBody.FileError) {
             try self.init(path: path, withoutName: true, isNew: true)
         }
