@@ -6,8 +6,10 @@ internal import RefrainHTTP
 ///
 /// The end of a process counts against the requests that it had under way, since one of them may be what ends it, and
 /// not against those that waited for an attempt or for a slot. A claim counts its request as under way until it waits.
-/// Only what follows a killed worker is written for this: of other rows the next claim takes back what was counted.
-/// The begin of a request that is sent once is written before its first byte, and is taken back by a certain refusal.
+///
+/// A wait is written only after a killed worker (`claims` above 1): the first count alone ends nothing, and a claim
+/// that has a result sets it back. The begin of a request that is sent once is written before its first byte, and
+/// taken back when the server has certainly refused it.
 final class SendMark: Sendable {
     /// Why a request was not sent.
     enum Refusal: Sendable {
@@ -31,7 +33,7 @@ final class SendMark: Sendable {
     private let store: StoreThread
     private let state = Locked(State())
 
-    /// Begins with a row as its claim has left it.
+    /// Starts from the row as the claim has written it: counted, and not begun.
     init(_ claim: Claim, in store: StoreThread) {
         (self.claim, self.store) = (claim, store)
     }

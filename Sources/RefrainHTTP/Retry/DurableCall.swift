@@ -10,8 +10,9 @@ package final class DurableCall: Sendable {
     let longestWait: Duration
     /// Whether the caller still owns the request; nothing is sent when it does not.
     let isOwned: @Sendable () -> Bool
-    /// Called when the request begins to wait, with the request where an attempt of it has ended and another one
-    /// follows; nil: no ``DurableGate`` follows that would tell of its end.
+    /// Called when the request begins to wait; nil behind the ``DurableGate``.
+    ///
+    /// It receives the request after an attempt that another one follows, and nil before an attempt.
     let willWait: (@Sendable (HTTPRequest?) -> Void)?
     /// Called before the request is sent; returns why it is not, or nil.
     let refusal: @Sendable (HTTPRequest) async -> HTTPError?
@@ -28,7 +29,7 @@ package final class DurableCall: Sendable {
         (self.longestWait, self.isOwned, self.willWait, self.refusal) = (longestWait, isOwned, willWait, refusal)
     }
 
-    /// The same call behind its gate: what waits there is not told of, since nothing would tell of its end.
+    /// The same call without ``willWait``, for stages behind the gate: it could not tell of the end of their waits.
     fileprivate var behindGate: DurableCall {
         DurableCall(
             earlierAttempts: earlierAttempts,
@@ -59,19 +60,19 @@ package final class DurableCall: Sendable {
 
 /// Asks a durable queue before each send of its requests; next to the transport, behind every stage that waits.
 package enum DurableGate {
-    /// Why the queue that a request is from does not allow it to be sent; nil: it does, or there is no queue.
+    /// Returns the error of a request that its queue does not allow to be sent; nil for any other request.
     package static func refusal(of request: HTTPRequest) async -> HTTPError? {
         await request.durableCall?.refusal(request)
     }
 
-    /// Notes that a request has passed.
+    /// Marks a request that is sent now, so that its queue is not told of waits inside the transport.
     package static func pass(_ request: inout HTTPRequest) {
         if let durable = request.durableCall { request.durableCall = durable.behindGate }
     }
 }
 
 extension HTTPLoader {
-    /// The loader with the gate of durable queues before its transport; before the whole of it, where it is no chain.
+    /// This loader with the gate of durable queues before its transport, or before the loader if it is not a chain.
     package var withDurableGate: any HTTPLoader {
         guard let chain = self as? ChainedLoader else { return DurableGateStage() --> self }
         return chain.replacingNext(chain.next.withDurableGate)

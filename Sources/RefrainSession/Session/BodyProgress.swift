@@ -5,7 +5,8 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Counts the bytes of bodies whose progress is watched, hands heads over, and pauses streams of suspended requests.
+/// The step before the transport: asks a durable queue, counts the bytes of bodies whose progress is watched, hands
+/// heads over, and pauses streams of suspended requests.
 enum BodyProgress {
     /// Sends a request, if a durable queue that it is from allows it, and publishes the progress of its bodies.
     static func send(
@@ -24,7 +25,8 @@ enum BodyProgress {
         }
     }
 
-    /// The request with a body whose progress is published, and a response whose body is read here if it `collects`.
+    /// Returns the request as it is sent: past the gate of a durable queue, with a body whose progress is published,
+    /// and with a streamed response if it `collects` the body.
     private static func watched(
         _ request: HTTPRequest,
         by owner: Request,
