@@ -54,9 +54,9 @@ public struct AsyncHTTPClientLoader: HTTPLoader {
         } catch {
             return .failure(error)
         }
-        // The client would request "/" in the place of such a path.
+        // The client would request "/" instead of such a path.
         guard !request.url.path.isEmpty || request.url.path(percentEncoded: true).isEmpty else {
-            let message = "the path is not UTF-8 once its percent escapes are undone, and AsyncHTTPClient sends no such"
+            let message = "the path is not valid UTF-8 after percent-decoding, and AsyncHTTPClient cannot send it"
             return .failure(HTTPError(.badURL, request: request, message: message, bytesSent: 0))
         }
         let watch = AttemptWatch(request.attemptLimits)

@@ -22,8 +22,8 @@ public import Foundation
 /// request is kept after the jar's. `SameSite` has no effect, because a request has no site that it comes from.
 ///
 /// The jar is in memory, and can be read from and written to a file in Netscape's format, which curl reads. It holds up
-/// to 3,000 cookies, 180 for each domain, of up to 4 KiB each; when it is full, those that have expired are removed,
-/// and else the oldest.
+/// to 3,000 cookies, 180 for each domain, of up to 4 KiB each; when it is full, expired ones are removed, then
+/// the oldest.
 public final class CookieJar: HTTPMiddleware {
     /// One cookie.
     public struct Cookie: Hashable, Sendable {

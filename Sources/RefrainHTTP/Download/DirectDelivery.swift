@@ -3,8 +3,8 @@ internal import RefrainCore
 
 /// A sink that takes large bodies on the thread of the transport, without a copy and without a change of threads.
 ///
-/// Bodies of less than 1 MiB, those of unknown length and those of transports that cannot come in chunks as to any
-/// other sink. While it writes, the transport does nothing else: it is for sinks that write to a file, and never wait.
+/// Bodies of less than 1 MiB, bodies of unknown length, and those of transports that do not support it come in chunks,
+/// as for any other sink. The transport waits while the sink writes, so the sink must not block for long.
 public protocol DirectSink: Download.Sink {
     /// Whether it takes this download so; read when the response's head has arrived.
     var takesDirectly: Bool { get }
