@@ -147,7 +147,7 @@ final class Places: HTTPMiddleware {
             return HTTPError(.cancelled, request: request, message: "cancelled before its turn", bytesSent: 0)
         case .lost(let code, let message):
             var error = HTTPError(code, request: request, underlyingError: HostIsDown(), bytesSent: 0)
-            error.message = message.map { "\($0); so another request to the host has found" }
+            error.message = message.map { "\($0), as another request to this host found" }
             return error
         }
     }

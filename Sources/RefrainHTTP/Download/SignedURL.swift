@@ -34,8 +34,9 @@ package enum SignedURL {
     private static func parts(of url: String, _ names: Set<String>) -> (text: String, isSigned: Bool) {
         let plain = url.utf8.firstIndex(of: UInt8(ascii: "#")).map { url[..<$0] } ?? url[...]
         guard let mark = plain.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (String(plain), false) }
-        let parameters = plain[mark...].dropFirst().split(separator: "&", omittingEmptySubsequences: false)
-            .map { (name: $0.prefix { $0 != "=" }.lowercased(), text: $0) }
+        let query = plain.utf8[mark...].dropFirst()
+        let parameters = query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+            .map { (name: Substring($0.prefix { $0 != UInt8(ascii: "=") }).lowercased(), text: Substring($0)) }
         let isSigned = parameters.contains { signatures.contains($0.name) && !names.contains($0.name) }
         let rest = parameters.filter { parameter in
             let isTerm =
@@ -43,8 +44,8 @@ package enum SignedURL {
                 || prefixes.contains { parameter.name.hasPrefix($0) }
             return !names.contains(parameter.name) && !(isSigned && isTerm)
         }
-        let query = rest.map(\.text).joined(separator: "&")
-        return (rest.isEmpty ? String(plain[..<mark]) : "\(plain[..<mark])?\(query)", isSigned)
+        let kept = rest.map(\.text).joined(separator: "&")
+        return (rest.isEmpty ? String(plain[..<mark]) : "\(plain[..<mark])?\(kept)", isSigned)
     }
 }
 

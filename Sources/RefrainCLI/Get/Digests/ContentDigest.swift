@@ -36,8 +36,8 @@ struct ContentDigest: Hashable, Sendable {
 
     /// Bytes in hexadecimal digits.
     static func hex(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef")
-        return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
     /// The SHA-256 of bytes, in hexadecimal digits.

@@ -14,8 +14,8 @@ struct OutputTree: Sendable {
     mutating func path(of url: String) -> String {
         if !prefix.isEmpty, url.hasPrefix(prefix) {
             let last = url[url.utf8.index(url.startIndex, offsetBy: prefix.utf8.count)...]
-            let path = folder + OutputNaming.file(last)
-            if OutputNaming.isOrdinary(last), path.utf8.count <= OutputNaming.maximumPathLength { return path }
+            let path = OutputNaming.isOrdinary(last) ? folder + OutputNaming.file(last) : nil
+            if let path, path.utf8.count <= OutputNaming.maximumPathLength { return path }
         }
         let path = OutputNaming.tree(url)
         remember(url, path)
@@ -32,9 +32,9 @@ struct OutputTree: Sendable {
         else { return }
         let (begin, last) = (url[...slash], url[url.utf8.index(after: slash)...])
         let isPath = !begin.utf8.contains { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+        guard isPath, OutputNaming.isOrdinary(last) else { return }
         let file = OutputNaming.file(last)
-        guard isPath, OutputNaming.isOrdinary(last), path.utf8.count > file.utf8.count, path.hasSuffix("/" + file)
-        else { return }
+        guard path.utf8.count > file.utf8.count, path.hasSuffix("/" + file) else { return }
         prefix = String(begin)
         folder = String(path.dropLast(file.count))
     }
