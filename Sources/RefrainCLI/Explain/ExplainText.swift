@@ -51,7 +51,7 @@ struct ExplainText {
 }
 
 /// The rules in a few words each, for `refrain explain`; `Documentation/Rules.md` has the whole text.
-private enum RuleText {
+enum RuleText {
     /// The words of a rule by its name, such as `R7`.
     static func words(_ name: String) -> String { words[name] ?? "see Documentation/Rules.md" }
 
@@ -92,5 +92,9 @@ private enum RuleText {
         "R33": "a failed connect looks the name up again",
         "R34": "a refusal that names its time holds all requests to the same place until then",
         "R35": "requests and their cost keep to the limits, and no permit is lost",
+        "R36": "a stream is an attempt up to its first event; what breaks off later fails with what came",
+        "R37": "a queued request is stored before it is sent, under a key that never changes, and ends once",
+        "R38": "many processes keep one limit together",
+        "R39": "no answer is taken for another request's",
     ]
 }
