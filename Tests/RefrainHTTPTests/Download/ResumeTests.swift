@@ -518,6 +518,19 @@ struct ResumeTests {
         #expect(mock.requests.count == 1)
     }
 
+    @Test("R33: a sink that has passed bytes on goes on where the redirect names another signature")
+    func goesOnBehindARedirect() async throws {
+        mock.then(.status(302, headers: ["Location": "/o?X-Amz-Signature=a"]))
+            .then(part(0..<400, status: 200, headers: whole, cut: true))
+            .then(.status(403))
+            .then(.status(302, headers: ["Location": "/o?X-Amz-Signature=b"]))
+            .then(part(400..<1000, status: 206, headers: rest(400, 999), cut: false))
+        let sink = CollectingSink(mayStartOver: false)
+        let result = try await load(sink, Redirect(clocks: clock.retryClocks()) --> chain())
+        #expect(sink.bytes == content, "\(result)")
+        #expect(mock.requests.map { $0.headers["Range"] } == [nil, nil, "bytes=400-", nil, "bytes=400-"])
+    }
+
     @Test("An answer of another status leaves the download alone, and carries its body")
     func otherStatus() async throws {
         mock.then(part(0..<400, status: 200, headers: whole, cut: true))

@@ -119,6 +119,27 @@ struct SegmentTests {
         folder.remove()
     }
 
+    @Test("R33: segments go on behind a redirect whose signed URLs expire")
+    func expired() async throws {
+        let source = Source(size: 9_000_000, cut: .max)
+        let uses = Locked<[String: Int]>([:])
+        server.on("/start") { _ in
+            let signature = server.requests(toPath: "/start").count
+            return [.respond(.init(302, headers: [("Location", "/big?X-Amz-Signature=\(signature)")]))]
+        }
+        server.on("/big") { request in
+            let isValid = uses.withLock { uses in
+                uses[request.target, default: 0] += 1
+                return uses[request.target, default: 0] <= 3
+            }
+            return isValid ? source.answer(request) : [.respond(.init(403))]
+        }
+        let ended = try await Executable.run(words("/start", ["--segments", "2", "--sha256", source.sha256]))
+        #expect(ended.status == 0 && folder.names == ["big"], "\(ended.errors)")
+        #expect(source.sent < source.size + 1_000_000, "\(source.sent) bytes were sent")
+        folder.remove()
+    }
+
     @Test(
         "a server without ranges or without a strong validator, and contents of a few bytes or none, come as a whole",
         arguments: [
