@@ -61,6 +61,9 @@ public struct Resume: HTTPMiddleware {
         switch continuation {
         case .rest(let length, let total):
             download.current.total = total
+            if let goal = download.current.goal, let tooLarge = response.refusal(ofDownloadOf: goal) {
+                return .failure(tooLarge)
+            }
             if let failure = await announce(response, to: download) { return .failure(failure) }
             return await deliver(response, to: download, atMost: length)
         case .beginning(let length, let total):

@@ -146,6 +146,16 @@ struct SegmentTests {
         folder.remove()
     }
 
+    @Test("a file in segments that is larger than --max-filesize is refused by its first response")
+    func tooLarge() async throws {
+        let source = Source(size: 9_000_000, cut: .max)
+        serve("/big", source)
+        let ended = try await Executable.run(words("/big", ["--segments", "2", "--max-filesize", "8000000"]))
+        #expect(ended.status == 1 && ended.errors.contains("larger than 8000000 bytes"), "\(ended.errors)")
+        #expect(server.requests(toPath: "/big").count == 1 && folder.names.isEmpty)
+        folder.remove()
+    }
+
     @Test("R33: segments go on behind a redirect whose signed URLs expire")
     func expired() async throws {
         let source = Source(size: 9_000_000, cut: .max)
