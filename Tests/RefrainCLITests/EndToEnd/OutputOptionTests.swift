@@ -93,6 +93,15 @@ struct OutputOptionTests {
         folder.remove()
     }
 
+    @Test("no output is emptied where another one cannot be opened")
+    func emptied() async throws {
+        try await folder.file("p.svg").overwrite("old")
+        let ended = try await get("-o", "x", "BASE/a", "--timeline-svg", "p.svg", "--report", "r", "-D", "none/h")
+        #expect(ended.status == 2 && ended.errors.contains("--dump-header"), "\(ended.errors)")
+        #expect(try text("p.svg") == "old" && folder.names == ["p.svg"])
+        folder.remove()
+    }
+
     @Test("a failure of one URL leaves the others, and its own file as it was")
     func oneFails() async throws {
         try await folder.file("1").overwrite("old")
