@@ -136,6 +136,23 @@ struct OutputOptionTests {
         folder.remove()
     }
 
+    @Test(
+        "a state knows what is done also where the server or --no-clobber has named the file",
+        arguments: [["-OJ", "BASE/cd"], ["-O", "--no-clobber", "BASE/a"]]
+    )
+    func stateOfNamed(words: [String]) async throws {
+        server.on("/cd") { _ in
+            [.respond(.init(200, headers: [("Content-Disposition", "attachment; filename=named")], body: "new"))]
+        }
+        try await folder.file("a").overwrite("old")
+        #expect(try await get(words + ["--state", "s"]).status == 0)
+        let names = folder.names
+        let again = try await get(words + ["--state", "s"])
+        #expect(again.status == 0 && again.errors.contains("1 of 1 were done"), "\(again.errors)")
+        #expect(folder.names == names && server.log.count == 1)
+        folder.remove()
+    }
+
     @Test("--no-clobber gives no two URLs one name")
     func noClobber() async throws {
         try await folder.file("x").overwrite("old")

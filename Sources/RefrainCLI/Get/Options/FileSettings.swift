@@ -7,6 +7,8 @@ struct FileSettings: Sendable {
     let takesHeaderName: Bool
     /// Whether an existing file is kept, and the new one gets a number.
     private let keepsOldFiles: Bool
+    /// Whether files get names that are chosen when they come.
+    var choosesNames: Bool { takesHeaderName || keepsOldFiles }
     /// Whether missing folders are created.
     let createsFolders: Bool
     /// Whether files get the date of `Last-Modified`.

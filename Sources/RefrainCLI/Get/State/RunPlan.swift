@@ -142,7 +142,10 @@ struct RunPlan: Sendable {
             return row.isAbandoned || endsItsRuns(row, job) ? .giveUp : .fetch
         }
         if row.settled != nil { return .skip }
-        if let file = job.file, Directory.fileSize(file) != row.bytes { return .fetch }
+        // What a file is called whose name was chosen is not known here.
+        if let file = job.file, !settings.options.files.choosesNames, Directory.fileSize(file) != row.bytes {
+            return .fetch
+        }
         if job.file == nil, settings.destination.printsContents, settings.canRepeat(job) { return .fetch }
         guard settings.state.refreshes, job.file != nil else { return .skip }
         return row.validator == nil ? .fetch : .revalidate
