@@ -73,6 +73,7 @@ struct OutputOptionTests {
             (["-o", "x", "BASE/a", "-o", "./x", "BASE/b"], "would both write"),
             (["-o", "x", "-o", "x", "BASE/a", "BASE/b"], "would both write"),
             (["-o", "x", "BASE/a", "-o", ".x.part", "BASE/b"], "would both write"),
+            (["--no-clobber", "--output-dir", "d", "BASE/a"], "--no-clobber is for"),
             (["-O", "BASE/a", "--report", "a"], "which --report uses"),
             (["-O", "BASE/a", "-D", "./a"], "which --dump-header uses"),
             (["-O", "BASE/a", "BASE/b", "-c", "b"], "which --cookie-jar uses"),

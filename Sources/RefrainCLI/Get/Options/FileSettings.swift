@@ -28,6 +28,10 @@ struct FileSettings: Sendable {
             )
         }
         keepsOldFiles = arguments.has(.noClobber)
+        let namesFiles = arguments.has(.output) || arguments.has(.remoteName)
+        guard !keepsOldFiles || namesFiles || !arguments.has(.outputDir) else {
+            throw UsageError("--no-clobber is for files of -o and -O; in a folder each request has a file of its own")
+        }
         createsFolders = arguments.has(.createDirs)
         keepsTime = arguments.has(.remoteTime)
         tagFile = arguments.last(.etagSave)
