@@ -61,6 +61,7 @@ final class Fetcher: Sendable {
             var inner: any HTTPLoader = transport
             if settings.display.recordsHeads { inner = RecordResponses() --> inner }
             if let jar = settings.cookies.jar { inner = jar --> inner }
+            if let places { inner = places.answers --> inner }
             inner = Resume() --> inner
             if let sends { inner = sends --> inner }
             if let places { inner = places --> inner }

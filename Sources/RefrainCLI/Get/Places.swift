@@ -111,7 +111,6 @@ final class Places: HTTPMiddleware {
         ticket.wake()
         let result = await next.load(request)
         release()
-        note(result, of: ticket, Origin(request.url))
         return result
     }
 
@@ -135,6 +134,23 @@ final class Places: HTTPMiddleware {
             }
             if let error = Places.error(of: turn, isLate, request) { return .failure(error) }
             return await next.load(request)
+        }
+    }
+
+    /// The stage that learns which hosts are down.
+    ///
+    /// It goes inside of the stage that reads the content of a response: a host is up when its response begins.
+    var answers: Answers { Answers(places: self) }
+
+    struct Answers: HTTPMiddleware {
+        fileprivate let places: Places
+
+        func reset() async {}
+
+        func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+            let result = await next.load(request)
+            if let ticket = request.ticket { places.note(result, of: ticket, Origin(request.url)) }
+            return result
         }
     }
 

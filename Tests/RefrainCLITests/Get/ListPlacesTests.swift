@@ -118,4 +118,27 @@ struct ListPlacesTests {
         #expect(ended.status == 0 && again.log.count == 30, "\(ended.errors)")
         list.remove()
     }
+
+    @Test("a host that comes back is asked by all of its requests while the first one still receives its content")
+    func hostComesBackSlowly() async throws {
+        let port = server.port
+        let folder = try ScratchFile()
+        try await list.overwrite((0..<4).map { "http://127.0.0.1:\(port)/slow?\($0)\n" }.joined())
+        server.stop()
+        let running = try Executable.start(["get", "--from", list.path, "--output-dir", folder.path, "-j", "4"])
+        _ = await Executable.Running.onThread { poll(nil, 0, 1500) }
+        let again = try FaultServer(port: port)
+        let arrivals = Locked<[ContinuousClock.Instant]>([])
+        again.on("/slow") { _ in
+            arrivals.withLock { $0.append(.now) }
+            let head = FaultServer.Step.head(.init(200, headers: [("Content-Length", "2")]))
+            return [head, .send([1]), .sleep(.seconds(10)), .send([2])]
+        }
+        let ended = await running.end()
+        #expect(ended.status == 0 && folder.files.count == 4, "\(ended.errors)")
+        let times = arrivals.withLock { $0 }
+        #expect(times.count == 4 && times[0].duration(to: times[3]) < .seconds(9))
+        folder.remove()
+        list.remove()
+    }
 }
