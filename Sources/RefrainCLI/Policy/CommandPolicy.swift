@@ -51,9 +51,12 @@ struct CommandPolicy: RetryStrategy {
         }
         guard let condition, case .success(let response) = result else { return decide(in: context) }
         if condition.holds(for: response) { return .finish(.succeeded) }
-        // A response that does not meet the condition is handled as an unavailable server.
+        // A response that does not meet the condition is handled as a server's failure: unless it is a refusal, the
+        // request may have been processed, whatever time it names (rule R2).
         var waiting = context
-        waiting.outcome = .status(.serviceUnavailable)
+        if ![.tooManyRequests, .serviceUnavailable].contains(response.status) {
+            waiting.outcome = .status(.internalServerError)
+        }
         var decision = decide(in: waiting)
         guard case .retry = decision.action else { return decision }
         (decision.reason, decision.drawsOnBudget) = (.conditionNotMet, false)
@@ -65,7 +68,7 @@ struct CommandPolicy: RetryStrategy {
         var decision = policy.decide(in: context)
         if retriesAll, decision.action == .finish, [.finalStatus, .finalFailure].contains(decision.reason) {
             var transient = context
-            transient.outcome = .status(.serviceUnavailable)
+            transient.outcome = .status(.internalServerError)
             decision = policy.decide(in: transient)
         }
         guard case .retry(let delay) = decision.action else {
