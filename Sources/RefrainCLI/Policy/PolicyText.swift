@@ -43,8 +43,9 @@ enum PolicyText {
         command.shortensWaits = !arguments.has(.retryMaxTime)
         command.retriesAll = arguments.has(.retryAllErrors)
         command.condition = try PollCondition(arguments)
-        if command.condition != nil, !arguments.has(.attempts), !arguments.has(.retryFor), !arguments.has(.deadline) {
-            command.window = PollCondition.standardWindow
+        if command.condition != nil, ![.attempts, .retry, .retryFor, .retryMaxTime].contains(where: arguments.has) {
+            let hasDeadline = arguments.has(.deadline) || arguments.has(.maxTime)
+            command.window = hasDeadline ? nil : PollCondition.standardWindow
         }
         return command
     }
