@@ -57,6 +57,10 @@ enum PolicyText {
         var policy = policy
         guard let text = arguments.last(.retryStatus) else { return policy }
         let list = try StatusListText(text, option: "--retry-status")
+        guard list.statuses.allSatisfy({ $0.rawValue >= 400 }) else {
+            let advice = "--until 'STATUS in 200' repeats a request until it has that one"
+            throw .badValue(text, of: "--retry-status", "has a status below 400, which is a success; \(advice)")
+        }
         switch policy.criteria {
         case .rules(let repeatable, _, _):
             policy.criteria =
