@@ -15,7 +15,7 @@ struct CommandPolicy: RetryStrategy {
     var minimumAttempts = Self.minimumAttempts
     /// Whether a delay that would end after the window ends with it, so that the last attempt begins in time.
     var shortensWaits = true
-    /// Whether every failure is repeated, as far as it is safe to send again.
+    /// Whether every failure but those of this machine is repeated, as far as it is safe to send again.
     var retriesAll = false
     /// The condition that ends the request; nil: a successful response.
     var condition: PollCondition?
@@ -63,10 +63,19 @@ struct CommandPolicy: RetryStrategy {
         return decision
     }
 
+    /// The failures of files and outputs of this machine: another attempt would fetch the content again in vain.
+    private static let localFailures: Set<RetryContext.Outcome> = [
+        .failure(.callerFailed), .failure(.cannotCloseFile), .failure(.cannotCreateFile), .failure(.cannotMoveFile),
+        .failure(.cannotOpenFile), .failure(.cannotRemoveFile), .failure(.cannotWriteToFile),
+        .failure(.fileDoesNotExist), .failure(.fileIsDirectory), .failure(.noPermissionsToReadFile),
+    ]
+
     /// The decision on the context alone.
     func decide(in context: RetryContext) -> RetryDecision {
         var decision = policy.decide(in: context)
-        if retriesAll, decision.action == .finish, [.finalStatus, .finalFailure].contains(decision.reason) {
+        if retriesAll, decision.action == .finish, [.finalStatus, .finalFailure].contains(decision.reason),
+            !Self.localFailures.contains(context.outcome)
+        {
             var transient = context
             transient.outcome = .status(.internalServerError)
             decision = policy.decide(in: transient)
