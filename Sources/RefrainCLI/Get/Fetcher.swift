@@ -61,6 +61,7 @@ final class Fetcher: Sendable {
             var inner: any HTTPLoader = transport
             if settings.display.recordsHeads { inner = RecordResponses() --> inner }
             if let jar = settings.cookies.jar { inner = jar --> inner }
+            if let places { inner = places.answers --> inner }
             inner = Resume() --> inner
             if let sends { inner = sends --> inner }
             if let places { inner = places --> inner }
@@ -153,10 +154,13 @@ final class Fetcher: Sendable {
             }
             made.sendCount = counted
             watch(&made, ticket, counted, board)
+            // Without the wait for the permit.
+            let deadline = made.timeout.map { clock.now + $0 }
             let loaded = await loader.load(made).begun(waited)
             pacer.returnPermit(of: made)
             if let ticket { places?.end(ticket, loaded) }
-            result = await deliver(await completed(loaded, of: made, sink, since: start, by: loader), of: job, to: sink)
+            let whole = await completed(loaded, of: made, sink, since: start, until: deadline, by: loader)
+            result = await deliver(whole, of: job, to: sink)
         } catch {
             result = .failure(error)
         }
@@ -273,6 +277,7 @@ final class Fetcher: Sendable {
         of request: HTTPRequest,
         _ target: FetchTarget,
         since start: ContinuousClock.Instant,
+        until deadline: ContinuousClock.Instant?,
         by loader: any HTTPLoader
     ) async -> HTTPResult {
         guard let file = target.segmented else { return first }
@@ -280,7 +285,8 @@ final class Fetcher: Sendable {
             loader: loader,
             file: file,
             connections: settings.options.segments ?? 1,
-            progress: target.progress
+            progress: target.progress,
+            deadline: deadline
         )
         return await segments.complete(first, of: request, since: start)
     }

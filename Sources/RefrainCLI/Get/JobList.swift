@@ -143,6 +143,11 @@ struct JobList: Sendable {
             )
         }
         let path = folder.isEmpty ? name : Directory.path(folder, name)
+        if let option = reserved.option(thatWrites: path) {
+            throw UsageError(
+                "\(request.position): --remote-name would write over \(Sanitized.text(path)), which \(option) uses"
+            )
+        }
         // Otherwise the last of two bodies would replace the first.
         guard remoteFiles.insert(path).inserted else {
             throw UsageError(

@@ -29,7 +29,7 @@ enum OutputCollisions {
     /// The file of an input is refused as well: a report empties it before it is read. `--output FILE` may replace one:
     /// it does so when the content is complete.
     ///
-    /// - Returns: the files that no body in an output folder may replace.
+    /// - Returns: the files that no body in an output folder may replace, and `--remote-name` no output.
     static func reserved(_ arguments: Arguments, _ destination: Destination) throws(UsageError) -> ReservedFiles {
         let inputs = inputs(arguments)
         var options: [String: String] = [:]
@@ -69,7 +69,7 @@ enum OutputCollisions {
         try add(arguments.last(.etagSave), "--etag-save", inputs)
         if let path = arguments.last(.dumpHeader), path != "-" { try add(path, "--dump-header", inputs) }
         if let path = arguments.last(.state), !SharedStateLocation.isDatabase(path) { try add(path, "--state", inputs) }
-        return ReservedFiles(options.merging(inputs) { option, _ in option })
+        return ReservedFiles(options, inputs: inputs)
     }
 }
 
@@ -77,13 +77,21 @@ enum OutputCollisions {
 ///
 /// Below an output folder no symbolic link is followed, so a file in it is told by its path.
 struct ReservedFiles: Sendable {
-    /// By what ``Directory/identity(of:)`` gives for each.
+    /// The options by what ``Directory/identity(of:)`` gives for each file.
     private let options: [String: String]
+    /// The files that are only read.
+    private let inputs: Set<String>
     private let names: Set<String>
 
-    init(_ options: [String: String]) {
-        self.options = options
+    init(_ outputs: [String: String], inputs: [String: String] = [:]) {
+        options = outputs.merging(inputs) { option, _ in option }
+        self.inputs = Set(inputs.keys).subtracting(outputs.keys)
         names = Set(options.keys.map { Self.name($0) })
+    }
+
+    /// The option that writes a file; nil: none does.
+    func option(thatWrites path: String) -> String? {
+        option(thatUses: path).flatMap { inputs.contains(Directory.identity(of: path)) ? nil : $0 }
     }
 
     /// The option that uses a file; nil: none does.

@@ -25,27 +25,24 @@ final class OutputCoordinator {
         self.settings = settings
         self.screen = screen
         self.progress = progress
-        let report = try Self.opening("--report") { () throws(SystemError) in
-            try settings.options.report.map(Output.named)
-        }
+        let options = [
+            ("--report", settings.options.report), ("--timeline-svg", settings.options.timelineSVG),
+            ("--dump-header", settings.display.dumpHeader),
+        ]
+        var outputs: [Output?] = []
         do {
+            for (option, path) in options {
+                outputs.append(try Self.opening(option) { () throws(SystemError) in try path.map(Output.named) })
+            }
             // Existing files are emptied only after all outputs could be opened.
-            picture = try Self.opening("--timeline-svg") { () throws(SystemError) in
-                let picture = try settings.options.timelineSVG.map(Output.named)
-                try picture?.empty()
-                return picture
+            for ((option, _), output) in zip(options, outputs) {
+                try Self.opening(option) { () throws(SystemError) in try output?.empty() }
             }
-            dumpedHeads = try Self.opening("--dump-header") { () throws(SystemError) in
-                let output = try settings.display.dumpHeader.map(Output.named)
-                try output?.empty()
-                return output
-            }
-            try Self.opening("--report") { () throws(SystemError) in try report?.empty() }
         } catch {
-            report?.withdraw()
+            for output in outputs { output?.withdraw() }
             throw error
         }
-        self.report = report
+        (report, picture, dumpedHeads) = (outputs[0], outputs[1], outputs[2])
     }
 
     /// Whether a successful request is neither shown nor written.

@@ -68,7 +68,7 @@ final class Places: HTTPMiddleware {
         /// A request probes it, and others wait.
         case down(probe: ID, waiting: Set<ID>)
         /// The probe has given up.
-        case lost(since: ContinuousClock.Instant, HTTPError.Code, String?)
+        case lost(until: ContinuousClock.Instant, HTTPError.Code, String?)
     }
 
     private enum Turn {
@@ -88,8 +88,8 @@ final class Places: HTTPMiddleware {
     }
 
     private let state: Locked<State>
-    /// How long requests to a host fail at once after a probe has given up.
-    private static let memory = Duration.seconds(30)
+    /// How long requests to a host fail at once, at most, after a probe has given up: for as long as that has tried.
+    private static let longestMemory = Duration.seconds(30)
 
     /// How many there are.
     let count: Int
@@ -111,7 +111,6 @@ final class Places: HTTPMiddleware {
         ticket.wake()
         let result = await next.load(request)
         release()
-        note(result, of: ticket, Origin(request.url))
         return result
     }
 
@@ -138,6 +137,23 @@ final class Places: HTTPMiddleware {
         }
     }
 
+    /// The stage that learns which hosts are down.
+    ///
+    /// It goes inside of the stage that reads the content of a response: a host is up when its response begins.
+    var answers: Answers { Answers(places: self) }
+
+    struct Answers: HTTPMiddleware {
+        fileprivate let places: Places
+
+        func reset() async {}
+
+        func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+            let result = await next.load(request)
+            if let ticket = request.ticket { places.note(result, of: ticket, Origin(request.url)) }
+            return result
+        }
+    }
+
     /// What ends a request before it is sent; nil: it goes on.
     private static func error(of turn: Turn, _ isLate: Bool, _ request: HTTPRequest) -> HTTPError? {
         switch turn {
@@ -156,14 +172,21 @@ final class Places: HTTPMiddleware {
     func end(_ ticket: Ticket, _ result: HTTPResult) {
         ticket.wake()
         let id = ID(ticket)
-        var turn = Turn.granted
-        if case .failure(let error) = result, !error.isCancellation { turn = .lost(error.code, error.message) }
-        let resumed: [UnsafeContinuation<Turn, Never>] = state.withLock { [turn] state in
+        var (turn, memory) = (Turn.granted, Duration.zero)
+        if case .failure(let error) = result, !error.isCancellation {
+            let ends = error.attempts.filter { $0.reason != .redirected }.map { $0.start + $0.duration }
+            // One attempt may have met a moment without the host.
+            if ends.count > 1 {
+                turn = .lost(error.code, error.message)
+                memory = min(ends[ends.count - 1] - ends[0], Self.longestMemory)
+            }
+        }
+        let resumed: [UnsafeContinuation<Turn, Never>] = state.withLock { [turn, memory] state in
             var resumed: [UnsafeContinuation<Turn, Never>] = []
             for origin in state.probes.removeValue(forKey: id) ?? [] {
                 guard case .down(id, let waiting)? = state.hosts.removeValue(forKey: origin) else { continue }
                 if case .lost(let code, let message) = turn {
-                    state.hosts[origin] = .lost(since: .now, code, message)
+                    state.hosts[origin] = .lost(until: .now + memory, code, message)
                 }
                 resumed += waiting.compactMap { state.continuations.removeValue(forKey: $0) }
             }
@@ -201,8 +224,8 @@ final class Places: HTTPMiddleware {
             waiting.insert(id)
             state.hosts[origin] = .down(probe: probe, waiting: waiting)
             return nil
-        case .lost(let since, let code, let message)?:
-            guard ContinuousClock.now - since >= Self.memory else { return .lost(code, message) }
+        case .lost(let end, let code, let message)?:
+            guard ContinuousClock.now >= end else { return .lost(code, message) }
             state.hosts[origin] = .down(probe: id, waiting: [])
             state.probes[id, default: []].insert(origin)
             return .granted

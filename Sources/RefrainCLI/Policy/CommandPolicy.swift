@@ -15,7 +15,7 @@ struct CommandPolicy: RetryStrategy {
     var minimumAttempts = Self.minimumAttempts
     /// Whether a delay that would end after the window ends with it, so that the last attempt begins in time.
     var shortensWaits = true
-    /// Whether every failure is repeated, as far as it is safe to send again.
+    /// Whether every failure but those of this machine is repeated, as far as it is safe to send again.
     var retriesAll = false
     /// The condition that ends the request; nil: a successful response.
     var condition: PollCondition?
@@ -51,21 +51,33 @@ struct CommandPolicy: RetryStrategy {
         }
         guard let condition, case .success(let response) = result else { return decide(in: context) }
         if condition.holds(for: response) { return .finish(.succeeded) }
-        // A response that does not meet the condition is handled as an unavailable server.
+        // A response that does not meet the condition is handled as a server's failure: unless it is a refusal, the
+        // request may have been processed, whatever time it names (rule R2).
         var waiting = context
-        waiting.outcome = .status(.serviceUnavailable)
+        if ![.tooManyRequests, .serviceUnavailable].contains(response.status) {
+            waiting.outcome = .status(.internalServerError)
+        }
         var decision = decide(in: waiting)
         guard case .retry = decision.action else { return decision }
         (decision.reason, decision.drawsOnBudget) = (.conditionNotMet, false)
         return decision
     }
 
+    /// The failures of files and outputs of this machine: another attempt would fetch the content again in vain.
+    private static let localFailures: Set<RetryContext.Outcome> = [
+        .failure(.callerFailed), .failure(.cannotCloseFile), .failure(.cannotCreateFile), .failure(.cannotMoveFile),
+        .failure(.cannotOpenFile), .failure(.cannotRemoveFile), .failure(.cannotWriteToFile),
+        .failure(.fileDoesNotExist), .failure(.fileIsDirectory), .failure(.noPermissionsToReadFile),
+    ]
+
     /// The decision on the context alone.
     func decide(in context: RetryContext) -> RetryDecision {
         var decision = policy.decide(in: context)
-        if retriesAll, decision.action == .finish, [.finalStatus, .finalFailure].contains(decision.reason) {
+        if retriesAll, decision.action == .finish, [.finalStatus, .finalFailure].contains(decision.reason),
+            !Self.localFailures.contains(context.outcome)
+        {
             var transient = context
-            transient.outcome = .status(.serviceUnavailable)
+            transient.outcome = .status(.internalServerError)
             decision = policy.decide(in: transient)
         }
         guard case .retry(let delay) = decision.action else {

@@ -43,8 +43,9 @@ enum PolicyText {
         command.shortensWaits = !arguments.has(.retryMaxTime)
         command.retriesAll = arguments.has(.retryAllErrors)
         command.condition = try PollCondition(arguments)
-        if command.condition != nil, !arguments.has(.attempts), !arguments.has(.retryFor), !arguments.has(.deadline) {
-            command.window = PollCondition.standardWindow
+        if command.condition != nil, ![.attempts, .retry, .retryFor, .retryMaxTime].contains(where: arguments.has) {
+            let hasDeadline = arguments.has(.deadline) || arguments.has(.maxTime)
+            command.window = hasDeadline ? nil : PollCondition.standardWindow
         }
         return command
     }
@@ -56,6 +57,10 @@ enum PolicyText {
         var policy = policy
         guard let text = arguments.last(.retryStatus) else { return policy }
         let list = try StatusListText(text, option: "--retry-status")
+        guard list.statuses.allSatisfy({ $0.rawValue >= 400 }) else {
+            let advice = "--until 'STATUS in 200' repeats a request until it has that one"
+            throw .badValue(text, of: "--retry-status", "has a status below 400, which is a success; \(advice)")
+        }
         switch policy.criteria {
         case .rules(let repeatable, _, _):
             policy.criteria =

@@ -71,6 +71,7 @@ struct HeadReader {
             head.headers = meaning.headers
             head.contentLength = meaning.contentLength
             head.isChunked = meaning.isChunked
+            head.hasTransferCoding = meaning.hasTransferCoding
             head.coding = meaning.coding
             head.keepAlive = meaning.keepAlive
             return endOfHead()
@@ -99,6 +100,7 @@ struct HeadReader {
                     headers: head.headers,
                     contentLength: head.contentLength,
                     isChunked: head.isChunked,
+                    hasTransferCoding: head.hasTransferCoding,
                     coding: head.coding,
                     keepAlive: head.keepAlive
                 )

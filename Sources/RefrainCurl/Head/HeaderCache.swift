@@ -22,6 +22,7 @@ struct HeaderCache {
         var headers: HTTPHeaders
         var contentLength: Int64?
         var isChunked: Bool
+        var hasTransferCoding: Bool
         var coding: ContentCoding
         var keepAlive: Int64?
     }

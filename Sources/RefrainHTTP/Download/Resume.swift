@@ -26,7 +26,8 @@ public struct Resume: HTTPMiddleware {
     private func load(_ request: HTTPRequest, to download: Download, _ next: any HTTPLoader) async -> HTTPResult {
         let state = download.current
         let canResume = state.canResume(with: request)
-        if !state.isEmpty, !canResume, !download.sink.canStartOver {
+        // From another URL only a redirect leads to where the bytes came from.
+        if !state.isEmpty, !canResume, !(state.canResume && request.followsRedirects), !download.sink.canStartOver {
             // The content could not be used, so it is not requested.
             return .failure(notResumable(request))
         }
@@ -60,6 +61,9 @@ public struct Resume: HTTPMiddleware {
         switch continuation {
         case .rest(let length, let total):
             download.current.total = total
+            if let goal = download.current.goal, let tooLarge = response.refusal(ofDownloadOf: goal) {
+                return .failure(tooLarge)
+            }
             if let failure = await announce(response, to: download) { return .failure(failure) }
             return await deliver(response, to: download, atMost: length)
         case .beginning(let length, let total):

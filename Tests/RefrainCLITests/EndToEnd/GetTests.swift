@@ -74,6 +74,22 @@ struct GetTests {
         #expect(unsafe.status == 0 && server.count(path: "/reset-before?times=1&a=3") == 2)
     }
 
+    @Test("R2: a POST is not sent again for an answer that names a time and is no refusal")
+    func postThatIsAnswered() async throws {
+        let time = [("Retry-After", "0")]
+        server.on("/202") { _ in [.respond(.init(202, headers: time, body: "{}"))] }
+        server.on("/400") { _ in [.respond(.init(400, headers: time))] }
+        server.on("/429") { _ in [.respond(.init(429, headers: time))] }
+        let awaited = try await get("-d", "order", "--until-json", ".a == 1", server.baseURL + "/202")
+        #expect(awaited.status == 1 && server.count(path: "/202") == 1, "\(awaited.errors)")
+        #expect(try await get("-d", "order", "--retry-all-errors", server.baseURL + "/400").status == 22)
+        #expect(server.count(path: "/400") == 1)
+        _ = try await get("-d", "order", "--until-json", ".a == 1", server.baseURL + "/429")
+        #expect(server.count(path: "/429") == 3)
+        _ = try await get("-X", "PUT", "-d", "a", "--until-json", ".a == 1", server.baseURL + "/202")
+        #expect(server.count(path: "/202") == 4)
+    }
+
     @Test("method, header fields and body arrive as they were given")
     func request() async throws {
         let body = try ScratchFile("from a file")

@@ -73,6 +73,10 @@ struct OutputOptionTests {
             (["-o", "x", "BASE/a", "-o", "./x", "BASE/b"], "would both write"),
             (["-o", "x", "-o", "x", "BASE/a", "BASE/b"], "would both write"),
             (["-o", "x", "BASE/a", "-o", ".x.part", "BASE/b"], "would both write"),
+            (["--no-clobber", "--output-dir", "d", "BASE/a"], "--no-clobber is for"),
+            (["-O", "BASE/a", "--report", "a"], "which --report uses"),
+            (["-O", "BASE/a", "-D", "./a"], "which --dump-header uses"),
+            (["-O", "BASE/a", "BASE/b", "-c", "b"], "which --cookie-jar uses"),
             (["-o", "-", "BASE/a", "-o", "/dev/stdout", "BASE/b", "--report", "-"], "standard output"),
             (["-o", "x", "-o", "y", "--from", "list"], "--output-dir"),
             (["-o", "x", "--from", "list"], "--output-dir"),
@@ -87,6 +91,15 @@ struct OutputOptionTests {
         let ended = try await Executable.run(["-c", line, Executable.path] + words, program: "/bin/sh")
         #expect(ended.status == 2 && ended.errors.contains(message), "\(ended.errors)")
         #expect(server.log.isEmpty && folder.names == ["list"])
+        folder.remove()
+    }
+
+    @Test("no output is emptied where another one cannot be opened")
+    func emptied() async throws {
+        try await folder.file("p.svg").overwrite("old")
+        let ended = try await get("-o", "x", "BASE/a", "--timeline-svg", "p.svg", "--report", "r", "-D", "none/h")
+        #expect(ended.status == 2 && ended.errors.contains("--dump-header"), "\(ended.errors)")
+        #expect(try text("p.svg") == "old" && folder.names == ["p.svg"])
         folder.remove()
     }
 
@@ -121,6 +134,23 @@ struct OutputOptionTests {
         #expect(again.errors.contains("2 of 2 were done") && server.log.count == 2, "\(again.errors)")
         #expect(try await get("--state", "s", "-o", "2", "BASE/a", "-o", "1", "BASE/b").status == 0)
         #expect(try text("1") == "b" && text("2") == "a" && server.log.count == 4)
+        folder.remove()
+    }
+
+    @Test(
+        "a state knows what is done also where the server or --no-clobber has named the file",
+        arguments: [["-OJ", "BASE/cd"], ["-O", "--no-clobber", "BASE/a"]]
+    )
+    func stateOfNamed(words: [String]) async throws {
+        server.on("/cd") { _ in
+            [.respond(.init(200, headers: [("Content-Disposition", "attachment; filename=named")], body: "new"))]
+        }
+        try await folder.file("a").overwrite("old")
+        #expect(try await get(words + ["--state", "s"]).status == 0)
+        let names = folder.names
+        let again = try await get(words + ["--state", "s"])
+        #expect(again.status == 0 && again.errors.contains("1 of 1 were done"), "\(again.errors)")
+        #expect(folder.names == names && server.log.count == 1)
         folder.remove()
     }
 

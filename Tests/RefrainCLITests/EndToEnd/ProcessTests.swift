@@ -59,10 +59,10 @@ struct ProcessTests {
         #expect(ended.status == 0 && ended.text == "ok\n", "\(ended.errors)")
     }
 
-    @Test("a reader that goes away ends the command quietly")
-    func brokenPipe() async throws {
+    @Test("a reader that goes away ends the command quietly", arguments: [[], ["--retry-all-errors"]])
+    func brokenPipe(words: [String]) async throws {
         let server = try FaultServer()
-        let running = try Executable.start(["get", server.baseURL + "/huge"])
+        let running = try Executable.start(["get", server.baseURL + "/huge"] + words)
         await server.requests(atLeast: 1)
         running.stopReading()
         let ended = await running.end(readingOutput: false)

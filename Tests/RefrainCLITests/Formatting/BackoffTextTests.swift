@@ -83,5 +83,7 @@ struct BackoffTextTests {
     func statuses() throws {
         #expect(try policy("--retry-status", "500").criteria == .rules(statuses: [500]))
         #expect(try policy("--retry-status", "+404").criteria == .rules(added: [404]))
+        // A success is never repeated for its status.
+        #expect(throws: UsageError.self) { try policy("--retry-status", "+202") }
     }
 }

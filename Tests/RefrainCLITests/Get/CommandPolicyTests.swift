@@ -140,6 +140,18 @@ struct CommandPolicyTests {
         #expect(policy.decide(in: over).action == .finish)
     }
 
+    @Test("a response is waited for as long as the options say, and for ten minutes without them")
+    func windowOfCondition() throws {
+        for (words, window) in [
+            ([], .seconds(600)), (["--deadline", "5m"], nil), (["--max-time", "1200"], nil), (["--retry", "9"], nil),
+            (["--retry-for", "2s"], .seconds(2)), (["--retry", "9", "--retry-max-time", "30"], .seconds(30)),
+        ] as [([String], Duration?)] {
+            let all = ["--until", "STATUS in 200"] + words
+            let policy = try PolicyText.commandPolicy(Arguments(all, options: CommandSpec.get.options))
+            #expect(policy.window == window, "\(words)")
+        }
+    }
+
     @Test("a host name that is not found ends after three attempts, within seconds")
     func unknownName() async throws {
         // A name server that does not answer is asked once, and for a second.

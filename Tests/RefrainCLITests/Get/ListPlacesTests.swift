@@ -51,6 +51,33 @@ struct ListPlacesTests {
         list.remove()
     }
 
+    @Test("a request that may be sent once is sent, although another one to its host was not")
+    func singleAttempts() async throws {
+        try await list.overwrite((0..<5).map { "http://127.0.0.1:1/\($0)\n" }.joined())
+        let (ended, _) = try await get(["-o", "/dev/null", "-j", "1", "--attempts", "1", "-s", "-S"])
+        let failures = ended.errors.split(separator: "\n").filter { $0.contains("cannotConnectToHost") }
+        #expect(ended.status == 1 && failures.count == 5, "\(ended.errors)")
+        #expect(!ended.errors.contains("another request"), "\(ended.errors)")
+        list.remove()
+    }
+
+    @Test("a host that was given up is asked again as soon as it was tried for")
+    func givenUp() async throws {
+        let port = server.port
+        try await list.overwrite((0..<30).map { "http://127.0.0.1:\(port)/ok?\($0)\n" }.joined())
+        server.stop()
+        let running = try Executable.start([
+            "get", "--from", list.path, "-o", "/dev/null", "-j", "1", "--attempts", "2", "--backoff", "constant:200ms",
+            "--pace", "2/s", "--report", "-",
+        ])
+        // The first request has failed.
+        _ = await running.firstLine()
+        let again = try FaultServer(port: port)
+        let ended = await running.end()
+        #expect(again.log.count >= 5, "\(ended.errors)")
+        list.remove()
+    }
+
     @Test("a request that waits for its next attempt gives its place up")
     func backOff() async throws {
         let failing = (0..<8).map { "\(server.baseURL)/status/503?\($0)\n" }
@@ -116,6 +143,29 @@ struct ListPlacesTests {
         let again = try FaultServer(port: port)
         let ended = await running.end()
         #expect(ended.status == 0 && again.log.count == 30, "\(ended.errors)")
+        list.remove()
+    }
+
+    @Test("a host that comes back is asked by all of its requests while the first one still receives its content")
+    func hostComesBackSlowly() async throws {
+        let port = server.port
+        let folder = try ScratchFile()
+        try await list.overwrite((0..<4).map { "http://127.0.0.1:\(port)/slow?\($0)\n" }.joined())
+        server.stop()
+        let running = try Executable.start(["get", "--from", list.path, "--output-dir", folder.path, "-j", "4"])
+        _ = await Executable.Running.onThread { poll(nil, 0, 1500) }
+        let again = try FaultServer(port: port)
+        let arrivals = Locked<[ContinuousClock.Instant]>([])
+        again.on("/slow") { _ in
+            arrivals.withLock { $0.append(.now) }
+            let head = FaultServer.Step.head(.init(200, headers: [("Content-Length", "2")]))
+            return [head, .send([1]), .sleep(.seconds(10)), .send([2])]
+        }
+        let ended = await running.end()
+        #expect(ended.status == 0 && folder.files.count == 4, "\(ended.errors)")
+        let times = arrivals.withLock { $0 }
+        #expect(times.count == 4 && times[0].duration(to: times[3]) < .seconds(9))
+        folder.remove()
         list.remove()
     }
 }

@@ -28,6 +28,7 @@ struct HeadReaderTests {
         #expect(left?.headers == right?.headers, comment)
         #expect(left?.contentLength == right?.contentLength, comment)
         #expect(left?.isChunked == right?.isChunked, comment)
+        #expect(left?.hasTransferCoding == right?.hasTransferCoding, comment)
         #expect(left?.coding == right?.coding, comment)
     }
 
@@ -40,6 +41,15 @@ struct HeadReaderTests {
             #expect(head?.status == 200)
             #expect(head?.headers["Date"] == "now")
             #expect(head?.contentLength == 2)
+        }
+    }
+
+    @Test("R10: a length beside a transfer coding says nothing, also in a head that comes again")
+    func sameCoding() {
+        var reader = HeadReader()
+        for _ in 0..<2 {
+            let head = read(["HTTP/1.1 200 OK", "Transfer-Encoding: identity", "Content-Length: 2", ""], &reader)
+            #expect(head?.hasTransferCoding == true && head?.contentLength == nil)
         }
     }
 

@@ -205,7 +205,7 @@ extension CommandSpec.Group {
         OptionSpec(
             .retryAllErrors,
             .none,
-            "Retry after any failure and any status of 400 or more, if it is safe to send the request again."
+            "Retry after any failure of the transfer and any status of 400 or more, if it is safe to send the request again."
         ),
         OptionSpec(.retryConnrefused, .none, "Retry after a refused connection. The default."),
         OptionSpec(

@@ -7,6 +7,8 @@ struct FileSettings: Sendable {
     let takesHeaderName: Bool
     /// Whether an existing file is kept, and the new one gets a number.
     private let keepsOldFiles: Bool
+    /// Whether files get names that are chosen when they come.
+    var choosesNames: Bool { takesHeaderName || keepsOldFiles }
     /// Whether missing folders are created.
     let createsFolders: Bool
     /// Whether files get the date of `Last-Modified`.
@@ -26,6 +28,10 @@ struct FileSettings: Sendable {
             )
         }
         keepsOldFiles = arguments.has(.noClobber)
+        let namesFiles = arguments.has(.output) || arguments.has(.remoteName)
+        guard !keepsOldFiles || namesFiles || !arguments.has(.outputDir) else {
+            throw UsageError("--no-clobber is for files of -o and -O; in a folder each request has a file of its own")
+        }
         createsFolders = arguments.has(.createDirs)
         keepsTime = arguments.has(.remoteTime)
         tagFile = arguments.last(.etagSave)

@@ -17,6 +17,8 @@ struct SegmentedFetch: Sendable {
     /// How many segments are fetched at a time.
     let connections: Int
     let progress: TransferProgress?
+    /// When the time of the request is up; nil: it has no limit.
+    let deadline: ContinuousClock.Instant?
 
     /// Completes the content of which a first request has fetched the beginning.
     ///
@@ -36,7 +38,6 @@ struct SegmentedFetch: Sendable {
         progress?.begin(total: file.total, from: file.size)
         var attempts = head.attempts
         var ending: HTTPResult?
-        let timeout = request.timeout
         // The request to the URL of the content, after all redirects; the first one again where that URL has expired.
         var template = head.request
         await withTaskGroup(of: Fetched.self) { group in
@@ -52,7 +53,7 @@ struct SegmentedFetch: Sendable {
                     running.insert(index)
                     if running.count > 1 { accompanied.formUnion(running) }
                     group.addTask { [template] in
-                        await fetch(next, like: template, timeout: timeout, since: start)
+                        await fetch(next, like: template, since: start)
                     }
                 }
                 guard let fetched = await group.next() else { break }
@@ -74,8 +75,8 @@ struct SegmentedFetch: Sendable {
             }
         }
         if case .failure(let error)? = ending, error.underlyingError is Download.CannotStartOver {
-            ending = await wholeContent(of: request)
             let began = start.duration(to: .now)
+            ending = await wholeContent(of: request)
             attempts += Self.shifted(ending?.attempts ?? [], by: began)
         }
         attempts = Self.numbered(attempts)
@@ -114,13 +115,12 @@ struct SegmentedFetch: Sendable {
     private func fetch(
         _ segment: (index: Int, from: Download.Checkpoint, end: Int64),
         like first: HTTPRequest,
-        timeout: Duration?,
         since start: ContinuousClock.Instant
     ) async -> Fetched {
         let began = start.duration(to: .now)
         var request = first
         for name in ["Range", "If-Range"] { request.headers[name] = nil }
-        if let timeout { request.timeout = max(timeout - began, .milliseconds(1)) }
+        request.timeout = timeLeft
         request.download = Download(
             to: SegmentSink(file: file, index: segment.index, progress: progress),
             from: segment.from,
@@ -134,6 +134,7 @@ struct SegmentedFetch: Sendable {
     /// Fetches the content as a whole if it has changed since it was divided.
     private func wholeContent(of request: HTTPRequest) async -> HTTPResult {
         var request = request
+        request.timeout = timeLeft
         do {
             try file.abandonSegments()
         } catch {
@@ -144,6 +145,8 @@ struct SegmentedFetch: Sendable {
         request.download = file.download(to: file)
         return await loader.load(request)
     }
+
+    private var timeLeft: Duration? { deadline.map { max(ContinuousClock.now.duration(to: $0), .milliseconds(1)) } }
 
     private static func shifted(_ attempts: [AttemptRecord], by began: Duration) -> [AttemptRecord] {
         attempts.map { record in

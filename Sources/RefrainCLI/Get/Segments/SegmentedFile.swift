@@ -151,6 +151,11 @@ final class SegmentedFile: PartialContent {
     }
 
     func willReceive(_ response: HTTPResponse, from checkpoint: Download.Checkpoint?) async throws {
+        // Each request is for a part, which may be small enough.
+        if let limit = response.request.maximumBodySize, let total = checkpoint?.total, total > limit {
+            let message = "the body is larger than \(limit) bytes"
+            throw HTTPError(.dataLengthExceedsMaximum, request: response.request, message: message)
+        }
         let file = try state.withLock { state -> ResumableFile? in
             switch state {
             case .divided(var parts):

@@ -141,8 +141,12 @@ struct RunPlan: Sendable {
             if isUnknown(row, job) { return settings.state.resendsUnknown ? .resend : .leave }
             return row.isAbandoned || endsItsRuns(row, job) ? .giveUp : .fetch
         }
-        if row.settled != nil { return .skip }
-        if let file = job.file, Directory.fileSize(file) != row.bytes { return .fetch }
+        // What changes something on the server is done once, whatever has become of its response.
+        guard row.settled == nil, settings.template.method(of: job.request).isSafe else { return .skip }
+        // What a file is called whose name was chosen is not known here.
+        if let file = job.file, !settings.options.files.choosesNames, Directory.fileSize(file) != row.bytes {
+            return .fetch
+        }
         if job.file == nil, settings.destination.printsContents, settings.canRepeat(job) { return .fetch }
         guard settings.state.refreshes, job.file != nil else { return .skip }
         return row.validator == nil ? .fetch : .revalidate

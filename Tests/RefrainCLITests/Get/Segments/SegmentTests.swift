@@ -119,6 +119,64 @@ struct SegmentTests {
         folder.remove()
     }
 
+    @Test("R20: the deadline counts from the beginning also where the content has changed and comes as a whole")
+    func changedLate() async throws {
+        let (old, new) = (Source(size: 9_000_000, cut: .max, seed: 1), Source(size: 9_000_000, cut: .max, seed: 2))
+        server.on("/big") { request in
+            guard let range = request.header("Range") else { return [.hang] }
+            return range.contains("=0-") ? [.sleep(.seconds(5))] + old.answer(request) : new.answer(request)
+        }
+        let start = ContinuousClock.now
+        let ended = try await Executable.run(words("/big", ["--segments", "4", "--deadline", "6s"]))
+        #expect(ended.status == 1 && start.duration(to: .now) < .milliseconds(9500), "\(ended.errors)")
+        folder.remove()
+    }
+
+    @Test("R20: the wait for --pace before the first segment takes nothing of the deadline")
+    func paced() async throws {
+        let source = Source(size: 1_500_000, cut: .max)
+        for name in 1...6 { serve("/\(name)", source) }
+        let list = try ScratchFile((1...6).map { "\(server.baseURL)/\($0)\n" }.joined())
+        let ended = try await Executable.run([
+            "get", "--from", list.path, "--output-dir", folder.path, "--segments", "2", "--pace", "2/s", "--deadline",
+            "4500ms",
+        ])
+        #expect(ended.status == 0 && folder.files.count == 6, "\(ended.errors)")
+        list.remove()
+        folder.remove()
+    }
+
+    @Test("a file in segments that is larger than --max-filesize is refused by its first response")
+    func tooLarge() async throws {
+        let source = Source(size: 9_000_000, cut: .max)
+        serve("/big", source)
+        let ended = try await Executable.run(words("/big", ["--segments", "2", "--max-filesize", "8000000"]))
+        #expect(ended.status == 1 && ended.errors.contains("larger than 8000000 bytes"), "\(ended.errors)")
+        #expect(server.requests(toPath: "/big").count == 1 && folder.names.isEmpty)
+        folder.remove()
+    }
+
+    @Test("R33: segments go on behind a redirect whose signed URLs expire")
+    func expired() async throws {
+        let source = Source(size: 9_000_000, cut: .max)
+        let uses = Locked<[String: Int]>([:])
+        server.on("/start") { _ in
+            let signature = server.requests(toPath: "/start").count
+            return [.respond(.init(302, headers: [("Location", "/big?X-Amz-Signature=\(signature)")]))]
+        }
+        server.on("/big") { request in
+            let isValid = uses.withLock { uses in
+                uses[request.target, default: 0] += 1
+                return uses[request.target, default: 0] <= 3
+            }
+            return isValid ? source.answer(request) : [.respond(.init(403))]
+        }
+        let ended = try await Executable.run(words("/start", ["--segments", "2", "--sha256", source.sha256]))
+        #expect(ended.status == 0 && folder.names == ["big"], "\(ended.errors)")
+        #expect(source.sent < source.size + 1_000_000, "\(source.sent) bytes were sent")
+        folder.remove()
+    }
+
     @Test(
         "a server without ranges or without a strong validator, and contents of a few bytes or none, come as a whole",
         arguments: [

@@ -115,6 +115,22 @@ struct StateTests {
         folder.remove()
     }
 
+    @Test("an order that is done is not placed again for its file, nor by --refresh", arguments: ["POST", "PUT"])
+    func doneOrder(method: String) async throws {
+        let order = #"{"url": "\#(server.baseURL)/ok?order", "method": "\#(method)", "body": "x", "output": "o"}"#
+        let list = try ScratchFile("\(order)\n\(server.baseURL)/ok?page\n")
+        let folder = try ScratchFile()
+        let words = ["get", "--from", list.path, "--output-dir", folder.path]
+        #expect(try await Executable.run(words).status == 0)
+        #expect(try await Executable.run(words + ["--refresh"]).status == 0)
+        for file in folder.files { folder.file(file).remove() }
+        let last = try await Executable.run(words)
+        #expect(last.status == 0 && last.errors.contains("1 of 2"), "\(last.errors)")
+        #expect(server.count(path: "/ok?order") == 1 && server.count(path: "/ok?page") == 3)
+        folder.remove()
+        list.remove()
+    }
+
     @Test("--refresh asks for what has changed, and an answer of 304 costs no body and leaves the file")
     func refresh() async throws {
         let version = Locked(1)

@@ -37,10 +37,11 @@ struct UnknownOutcomeTests {
 
     @Test(
         "R5: an order without a key that the server may have done is sent once, is unknown, and is left alone",
-        arguments: ["/status/500", "/status/502", "/status/504", "/reset-after", "/cut-body", "/status/503"]
+        arguments: ["/status/500", "/status/502", "/status/504", "/reset-after", "/cut-body", "/status/503", "/vague"]
     )
     func unknown(path: String) async throws {
         server.on("/reset-after") { _ in [.readBody, .reset] }
+        server.on("/vague") { _ in [.respond(.init(503, headers: [("Retry-After", "soon")]))] }
         server.on("/cut-body") { _ in [.send(Array("HTTP/1.1 201 X\r\nContent-Length: 9\r\n\r\nhalf".utf8)), .close] }
         try await list.overwrite(order(path) + order(path))
         let first = try await run()
