@@ -256,6 +256,23 @@ struct RequestQueueTests {
         #expect(items.allSatisfy { $0.begun == nil && $0.claims == 0 })
     }
 
+    @Test("a session whose requests wait to be resumed sends those of a queue")
+    func sessionThatWaits() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        try await queue.enqueue(try Self.order())
+        var settings = Session.Settings()
+        settings.startsRequestsImmediately = false
+        let ended = Journal<RequestQueue.Item>()
+        let worker = queue.worker(on: Session(loader: MockLoader().otherwise(.status(200)), settings: settings))
+        worker.onEnd { ended.append($0) }
+        let run = Task { try await worker.run() }
+        await ended.entries(atLeast: 1)
+        run.cancel()
+        try await run.value
+        #expect(ended.entries.map(\.outcome) == [.done])
+    }
+
     @Test("a run that begins while an earlier one of its worker ends waits for it, and both end")
     func twoRuns() async throws {
         let scratch = try ScratchFile()
