@@ -446,13 +446,18 @@ public final class Pacer: HTTPMiddleware {
             (quotas.requests, 1, \AttemptRecord.Pacing.waitedForRate),
             (quotas.cost, request.cost, \AttemptRecord.Pacing.waitedForCost),
         ]
+        let cap = { min(request.retryAfterPolicy.cap, request.deadline?.remaining ?? .longestDelay) }
         for (quota, amount, part) in units {
             guard let quota else { continue }
-            let (answer, isLate) = await request.withinDeadline { await quota.book(amount, clocks, clock: clock) }
+            let limit = cap()
+            let (answer, isLate) = await request.withinDeadline {
+                await quota.book(amount, within: limit, clocks, clock: clock)
+            }
             pacing.add(clocks.now - since, to: part)
             since = clocks.now
             switch answer {
             case .due(let time): if time > due { (due, last) = (time, part) }
+            case .later(let wait) where !isLate: return end(of: request, after: wait)
             case .later, .cancelled: return isLate ? request.tooLate("while it was held back") : cancelled(request)
             case .unreachable(let error):
                 return HTTPError(
@@ -464,8 +469,7 @@ public final class Pacer: HTTPMiddleware {
                 )
             }
         }
-        let cap = min(request.retryAfterPolicy.cap, request.deadline?.remaining ?? .longestDelay)
-        guard due - since < cap else { return end(of: request, after: due - since) }
+        guard due - since < cap() else { return end(of: request, after: due - since) }
         let rest = try? await withRetry(timeout: request.deadline?.remaining, clock: clock) { [due] _ in
             max(.zero, due - clocks.now)
         } decide: { _, wait in
