@@ -39,7 +39,7 @@ struct BodyContent: RequestContent {
     func added(to request: HTTPRequest) -> HTTPRequest {
         guard let body else { return request }
         var request = request
-        request.body = body
+        request.setContent(body)
         return request
     }
 }
@@ -51,10 +51,18 @@ struct MultipartContent: RequestContent {
     func added(to request: HTTPRequest) throws -> HTTPRequest {
         var request = request
         do {
-            request.body = try body.get()
+            request.setContent(try body.get())
         } catch {
             throw RefrainError.createRequestFailed(error: error)
         }
         return request
+    }
+}
+
+extension HTTPRequest {
+    /// Sets the body; the type of a form goes before a field of the caller's, which does not have its boundary.
+    mutating func setContent(_ content: HTTPBody) {
+        body = content
+        if content.contentType?.hasPrefix("multipart/form-data;") == true { headers.remove("Content-Type") }
     }
 }
