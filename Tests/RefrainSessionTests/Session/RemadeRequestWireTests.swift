@@ -131,6 +131,66 @@ struct RemadeRequestWireTests {
         #expect(Set(sent("Idempotency-Key")).count == 1)
     }
 
+    /// A value that is another one each time.
+    private static func newKey() -> String { "\"\(UInt64.random(in: 0 ... .max))\"" }
+
+    private struct Keyed: Session.RequestConvertible {
+        let address: String
+
+        func asHTTPRequest() throws -> HTTPRequest {
+            try HTTPRequest(address, method: .post, headers: ["Idempotency-Key": newKey()])
+        }
+    }
+
+    private static let keying: [String: @Sendable (Session, String) -> DataRequest] = [
+        "a convertible": { $0.request(Keyed(address: $1)) },
+        "a modifier": { session, url in
+            session.request(url, method: .post) { $0.headers["Idempotency-Key"] = newKey() }
+        },
+        "an adapter": { session, url in
+            session.request(
+                url,
+                method: .post,
+                interceptor: Adapter { request, _ in
+                    var request = request
+                    request.headers["Idempotency-Key"] = newKey()
+                    return request
+                }
+            )
+        },
+        "an adapter that replaces the caller's": { session, url in
+            let own: HTTPHeaders = ["Idempotency-Key": newKey()]
+            return session.request(
+                url,
+                method: .post,
+                headers: own,
+                interceptor: Adapter { request, _ in
+                    var request = request
+                    request.headers["Idempotency-Key"] = newKey()
+                    return request
+                }
+            )
+        },
+        "an adapter with the option": { session, url in
+            session.request(
+                url,
+                method: .post,
+                interceptor: Adapter { request, _ in
+                    var request = request
+                    request.idempotencyKey = .custom(newKey())
+                    return request
+                }
+            )
+        },
+    ]
+
+    @Test("R5: a key that is made anew for each attempt is that of the first one", arguments: keying.keys.sorted())
+    func keyMadeAnew(by maker: String) async throws {
+        _ = try await Self.keying[maker]?(session, address).validate().serializingString().value
+        #expect(sent("Idempotency-Key").count == 3)
+        #expect(Set(sent("Idempotency-Key")).count == 1)
+    }
+
     @Test("R26: what a redirect points to is not made anew")
     func redirect() async throws {
         server.on("/moved") { [address] _ in [.respond(.init(303, headers: [("Location", address)]))] }
