@@ -22,12 +22,15 @@ struct ParameterContent: RequestContent {
     func added(to request: HTTPRequest) throws -> HTTPRequest { try encoding.encode(request, with: parameters) }
 }
 
-/// A value with its encoder, which runs the value's own code.
+/// A value with its encoder.
 struct EncodableContent<Value: Encodable & Sendable>: RequestContent {
     let value: Value?
     let encoder: any ParameterEncoder
 
-    var varies: Bool { value != nil }
+    // Those of this module are asked once: a `JSONEncoder` that does not sort has members in another order each time.
+    var varies: Bool {
+        value != nil && !(encoder is JSONParameterEncoder) && !(encoder is URLEncodedFormParameterEncoder)
+    }
 
     func added(to request: HTTPRequest) throws -> HTTPRequest { try encoder.encode(value, into: request) }
 }
