@@ -399,13 +399,14 @@ final class EventConnector: HTTPLoader {
     /// Opens a connection within the time of the call and of the attempt, which end with the head of the response: the
     /// stream itself lasts for as long as the server has something to say.
     private func connect(_ request: HTTPRequest) async -> HTTPResult {
-        guard let limit = [request.timeLeft, request.timeouts.firstEvent].compactMap({ $0 }).min() else {
-            return await loader.load(request)
-        }
         var unlimited = request
         unlimited.timeout = nil
         unlimited.deadline = nil
         unlimited.attemptTimeout = nil
+        unlimited.isTimedToHead = true
+        guard let limit = [request.timeLeft, request.timeouts.firstEvent].compactMap({ $0 }).min() else {
+            return await loader.load(unlimited)
+        }
         let (result, isCut) = await withTimeout(limit.clampedToDelay, on: clocks.timer) { [loader, unlimited] in
             await loader.load(unlimited)
         }

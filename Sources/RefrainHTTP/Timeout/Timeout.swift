@@ -13,7 +13,8 @@
 ///
 /// An attempt that exceeds a limit fails with ``HTTPError/Code/timedOut`` and may be retried. A cancellation by the
 /// caller is reported as ``HTTPError/Code/cancelled``. After ``Retry`` the limits apply to each attempt, before it to
-/// all attempts together.
+/// all attempts together. A stream of events (``HTTPLoader/events(for:retrying:budgets:clocks:random:upTo:resume:)``)
+/// may last for longer: there the total ends with the head of the response.
 public struct Timeout: HTTPMiddleware {
     private let limits: Limits
     private let clocks: RetryClocks
@@ -49,7 +50,8 @@ public struct Timeout: HTTPMiddleware {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         var request = request
         request.timeouts.fill(from: limits)
-        guard let total = request.timeLeft, !next.keepsTimeouts else { return await next.load(request) }
+        let total = request.isTimedToHead ? limits.total : next.keepsTimeouts ? nil : request.timeLeft
+        guard let total else { return await next.load(request) }
         return await race(request, total.clampedToDelay, next)
     }
 
@@ -212,6 +214,20 @@ extension Timeout.Limits: Hashable {
         hasher.combine(total)
         hasher.combine(firstEvent)
         hasher.combine(eventIdle)
+    }
+}
+
+private enum TimedToHeadOption: HTTPRequestOption {
+    static let defaultValue = false
+}
+
+extension HTTPRequest {
+    /// Whether the total of a ``Timeout`` stage ends with the head of the response, as for a stream of events.
+    ///
+    /// The request then has no total of its own.
+    var isTimedToHead: Bool {
+        get { self[option: TimedToHeadOption.self] }
+        set { self[option: TimedToHeadOption.self] = newValue }
     }
 }
 
