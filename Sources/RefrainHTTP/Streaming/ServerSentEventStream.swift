@@ -410,10 +410,7 @@ final class EventConnector: HTTPLoader {
         let (result, isCut) = await withTimeout(limit.clampedToDelay, on: clocks.timer) { [loader, unlimited] in
             await loader.load(unlimited)
         }
-        guard isCut, case .failure(var error) = result, error.code == .cancelled else { return result }
-        error.code = .timedOut
-        error.message = "no answer to the request for an event stream within \(limit)"
-        return .failure(error)
+        return isCut ? result.cut(request, "no answer to the request for an event stream within \(limit)") : result
     }
 
     /// Reads the first event: a connection that ends before it has brought nothing.

@@ -57,10 +57,23 @@ public struct Timeout: HTTPMiddleware {
 
     private func race(_ request: HTTPRequest, _ total: Duration, _ next: any HTTPLoader) async -> HTTPResult {
         let (result, isCut) = await withTimeout(total, on: clocks.timer) { await next.load(request) }
-        guard isCut, case .failure(var error) = result, error.code == .cancelled else { return result }
-        error.code = .timedOut
-        error.message = "no complete answer within \(total)"
-        return .failure(error)
+        return isCut ? result.cut(request, "no complete answer within \(total)") : result
+    }
+}
+
+extension HTTPResult {
+    /// What a call that its limit has cut returns: an answer that was complete by then counts.
+    func cut(_ request: HTTPRequest, _ message: String) -> HTTPResult {
+        switch self {
+        case .failure(var error) where error.code == .cancelled:
+            error.code = .timedOut
+            error.message = message
+            return .failure(error)
+        case .success(let response) where request.streamsResponse:
+            // The limit may have cut its body, whose error would be a cancellation.
+            return .failure(HTTPError(.timedOut, request: request, response: response, message: message))
+        default: return self
+        }
     }
 }
 
