@@ -11,6 +11,10 @@ SHELL := /bin/bash
 SWIFT ?= swift
 # Further arguments for `swift test`, for example: make test ARGS='--filter R16'
 ARGS ?=
+# Queues in PostgreSQL are in these builds wherever its library is installed, so that one build has all tests.
+ifeq ($(shell pkg-config --exists libpq 2>/dev/null && echo yes),yes)
+export REFRAIN_POSTGRESQL := 1
+endif
 # Where `make install` puts the command: DESTDIR is the root of a package that is being made, PREFIX the place in it.
 DESTDIR ?=
 PREFIX ?= /usr/local
@@ -39,8 +43,9 @@ traits: ## Test the traits, if REFRAIN_CHECKOUTS names a folder of the packages
 	@Scripts/setup --traits
 	Scripts/test-traits
 
-postgres: ## Test the queue in PostgreSQL, with servers that the tests start
-	Scripts/test-postgres
+postgres: ## Test the queue, also in PostgreSQL, with servers that the tests start
+	@Scripts/setup --test
+	REFRAIN_POSTGRESQL=1 Scripts/test --filter RefrainQueueTests
 
 apple: ## Type-check, on Linux, the code for Apple platforms against stand-ins of its frameworks
 	@Scripts/setup

@@ -40,8 +40,10 @@ let package = Package(
         .library(name: "RefrainValkey", targets: ["RefrainValkey"]),
         .executable(name: "refrain", targets: ["RefrainCLI"]),
     ],
-    // All are off by default, and then nothing is fetched: every use of a dependency below is conditional.
+    // All are off by default, and then nothing is fetched: every use of a dependency below is conditional. The Makefile
+    // asks for the one that needs no other package.
     traits: [
+        .default(enabledTraits: Context.environment["REFRAIN_POSTGRESQL"] == nil ? [] : ["PostgreSQL"]),
         .trait(name: "HTTPTypes", description: "Conversions to and from swift-http-types: RefrainHTTPTypes"),
         .trait(
             name: "OpenAPI",

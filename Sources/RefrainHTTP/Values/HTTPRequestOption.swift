@@ -56,14 +56,9 @@ struct OptionValues: Sendable {
 
     subscript<Option: HTTPRequestOption>(type: Option.Type) -> Option.Value {
         get {
-            let key = ObjectIdentifier(type)
-            var node = first
-            while let current = node {
-                // Only the setter makes nodes, and under this key only nodes of this class.
-                if current.key == key { return unsafeDowncast(current, to: OptionValue<Option>.self).value }
-                node = current.next
-            }
-            return Option.defaultValue
+            guard let node = first?.node(of: ObjectIdentifier(type)) else { return Option.defaultValue }
+            // Only the setter makes nodes, and under this key only nodes of this class.
+            return unsafeDowncast(node, to: OptionValue<Option>.self).value
         }
         set { first = OptionValue<Option>(newValue, before: Self.list(first, without: ObjectIdentifier(type))) }
     }
@@ -83,7 +78,7 @@ struct OptionValues: Sendable {
     /// Whether an option is set in `other` and not here.
     func lacksAny(of other: OptionValues) -> Bool {
         // A copy usually ends in the list that it was copied from.
-        guard let other = other.first, !Self.nodes(from: first).contains(where: { $0 === other }) else { return false }
+        guard let other = other.first, first?.leads(to: other) != true else { return false }
         return Self.nodes(from: other).contains { !isSet($0.key) }
     }
 
@@ -92,7 +87,7 @@ struct OptionValues: Sendable {
         for node in Self.nodes(from: other.first) where !isSet(node.key) { first = node.copy(before: first) }
     }
 
-    private func isSet(_ key: ObjectIdentifier) -> Bool { Self.nodes(from: first).contains { $0.key == key } }
+    private func isSet(_ key: ObjectIdentifier) -> Bool { first?.node(of: key) != nil }
 
     private static func nodes(from first: OptionNode?) -> some Sequence<OptionNode> {
         sequence(state: first) { node in
@@ -105,18 +100,9 @@ struct OptionValues: Sendable {
     ///
     /// Nodes are shared, so the nodes before that one are copied.
     private static func list(_ first: OptionNode?, without key: ObjectIdentifier) -> OptionNode? {
-        var node = first
-        while let current = node, current.key != key { node = current.next }
         // Mostly the option was not set.
-        guard node != nil else { return first }
-        var before: [OptionNode] = []
-        node = first
-        while let current = node {
-            if current.key == key { return before.reversed().reduce(current.next) { $1.copy(before: $0) } }
-            before.append(current)
-            node = current.next
-        }
-        return first
+        guard let node = first?.node(of: key) else { return first }
+        return nodes(from: first).prefix { $0 !== node }.reversed().reduce(node.next) { $1.copy(before: $0) }
     }
 }
 
@@ -135,6 +121,14 @@ private class OptionNode: @unchecked Sendable {
     var comparable: AnyHashable? { nil }
 
     func copy(before next: OptionNode?) -> OptionNode { self }
+
+    /// This node, or the next one with the key.
+    ///
+    /// Recursive, so that no node is retained on the way: options are read some fifty times for each request.
+    final func node(of key: ObjectIdentifier) -> OptionNode? { self.key == key ? self : next?.node(of: key) }
+
+    /// Whether this is the node, or one before it.
+    final func leads(to node: OptionNode) -> Bool { self === node || next?.leads(to: node) == true }
 }
 
 /// A node with the value of an option.

@@ -16,7 +16,7 @@ struct HelperProcess {
 
     private static let path = folder + "/QueueLoad"
     /// The command itself.
-    static let command = folder + "/RefrainCLI"
+    static let command = folder + "/refrain"
 
     private static let folder: String = {
         #if os(Linux)
