@@ -47,7 +47,9 @@ struct ResultDecision: Hashable, Sendable {
         wait: Duration? = nil,
         now: WallClock.Instant
     ) -> ResultDecision {
-        let context = RetryContext(result.request, result, attempt: .first, remaining: nil, now: now)
+        var context = RetryContext(result.request, result, attempt: .first, remaining: nil, now: now)
+        // A key that the session has added is another one after the next claim.
+        context.hasIdempotencyKey = context.hasIdempotencyKey && claim.request.key != nil
         let decision = decide(result, claim, context, timeLeft, wait)
         // The server has answered it with a redirect to what it led to, so what became of that says nothing of it.
         let wasProcessed = claim.request.safety == .once && result.request.method != claim.request.method

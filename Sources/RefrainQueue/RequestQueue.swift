@@ -374,7 +374,7 @@ public final class RequestQueue: Sendable {
 extension Session {
     /// The result of a request as a chain returns it.
     fileprivate func result(of request: HTTPRequest) async -> HTTPResult {
-        let answer = await self.request(request).serializingResponse().response
+        let answer = await self.request(request, shouldAutomaticallyResume: true).serializingResponse().response
         switch answer.result {
         case .success(let response): return .success(response)
         case .failure(.sessionTaskFailed(let error)): return .failure(error)

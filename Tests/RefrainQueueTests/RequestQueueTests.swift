@@ -256,6 +256,48 @@ struct RequestQueueTests {
         #expect(items.allSatisfy { $0.begun == nil && $0.claims == 0 })
     }
 
+    @Test("a session whose requests wait to be resumed sends those of a queue")
+    func sessionThatWaits() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        try await queue.enqueue(try Self.order())
+        var settings = Session.Settings()
+        settings.startsRequestsImmediately = false
+        let ended = Journal<RequestQueue.Item>()
+        let worker = queue.worker(on: Session(loader: MockLoader().otherwise(.status(200)), settings: settings))
+        worker.onEnd { ended.append($0) }
+        let run = Task { try await worker.run() }
+        await ended.entries(atLeast: 1)
+        run.cancel()
+        try await run.value
+        #expect(ended.entries.map(\.outcome) == [.done])
+    }
+
+    @Test("R37: a request without a key of its own is sent once, also where the session gives it one")
+    func keyOfTheSession() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        try await queue.enqueue(try Self.order(key: .none))
+        let keying = Adapter { request, _ in
+            var request = request
+            request.idempotencyKey = .generated
+            return request
+        }
+        let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 3))
+        // A refusal is certain to have done nothing; what follows a 503 is not.
+        let mock = MockLoader().then(.status(429)).otherwise(.status(503))
+        let session = Session(loader: mock, interceptor: Interceptor(interceptors: [keying, policy]))
+        let ended = Journal<RequestQueue.Item>()
+        let worker = queue.worker(on: session)
+        worker.onEnd { ended.append($0) }
+        let run = Task { try await worker.run() }
+        await ended.entries(atLeast: 1)
+        run.cancel()
+        try await run.value
+        #expect(ended.entries.map(\.outcome) == [.unknown] && ended.entries[0].attempts.map(\.status) == [429, 503])
+        #expect(mock.requests.count == 2)
+    }
+
     @Test("a run that begins while an earlier one of its worker ends waits for it, and both end")
     func twoRuns() async throws {
         let scratch = try ScratchFile()

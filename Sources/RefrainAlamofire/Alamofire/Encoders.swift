@@ -76,7 +76,7 @@ extension URLEncoding {
 
 extension JSONParameterEncoder {
     /// With line breaks and indentation.
-    public static var prettyPrinted: JSONParameterEncoder { formatted(.prettyPrinted) }
+    public static var prettyPrinted: JSONParameterEncoder { formatted([.prettyPrinted, .sortedKeys]) }
     /// With keys in alphabetical order.
     public static var sortedKeys: JSONParameterEncoder { formatted(.sortedKeys) }
 
@@ -88,8 +88,8 @@ extension JSONParameterEncoder {
 }
 
 extension ParameterEncoder where Self == JSONParameterEncoder {
-    /// JSON in the body, by an encoder of one's own.
-    public static func json(encoder: JSONEncoder = JSONEncoder()) -> JSONParameterEncoder {
+    /// JSON in the body, by an encoder of one's own, or else with sorted keys.
+    public static func json(encoder: JSONEncoder? = nil) -> JSONParameterEncoder {
         JSONParameterEncoder(encoder: encoder)
     }
 }

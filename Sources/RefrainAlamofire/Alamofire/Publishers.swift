@@ -61,6 +61,7 @@ where Target.Failure == Never, Target.Input: Sendable {
         }
         guard isFirst else { return }
         start(deliver)
+        request.resume()
     }
 
     @Sendable

@@ -93,7 +93,12 @@ private struct FieldMonitor: EventMonitor {
     func requestDidCreate(_ request: Request) {
         request.beforeStart { [fields] request in
             let own = request.headers
-            for field in fields where !own.contains(field.name) { request.headers.add(field.name, field.value) }
+            let hasType = request.body.contentType != nil
+            for field in fields where !own.contains(field.name) {
+                // The type of a body is the request's own as well.
+                if hasType, HTTPHeaders.isSame(field.name, "Content-Type") { continue }
+                request.headers.add(field.name, field.value)
+            }
         }
     }
 }

@@ -114,7 +114,10 @@ public final class MoyaProvider<Target: TargetType>: Sendable {
             request.downloadProgress(report)
             if request is UploadRequest { request.uploadProgress(report) }
         }
-        let outcome = await request.serializingResponse().response
+        let task = request.serializingResponse()
+        // The session may wait for it, as Moya's own does.
+        task.resume()
+        let outcome = await task.response
         let response = outcome.response.map { Response($0, request: outcome.request) }
         let result: Result<Response, MoyaError>
         switch (outcome.result, response) {

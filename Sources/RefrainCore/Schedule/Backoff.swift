@@ -241,11 +241,12 @@ extension Backoff {
         return backoff
     }()
 
-    /// The schedule of webhooks: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, 8 attempts within 28 hours.
+    /// The schedule of webhooks: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, 8 attempts in about 28 hours.
     ///
     /// For a durable queue, which keeps no request in memory during the long waits. A fifth of jitter to either side
     /// spreads the deliveries that one outage has delayed. The delays are those of Svix, which the Standard Webhooks
-    /// specification recommends in a similar form.
+    /// specification recommends in a similar form. The key of a request may end before its last attempt: a queue has a
+    /// setting for how long the server keeps it.
     public static let webhooks = Backoff.explicit(
         [
             .seconds(5), .seconds(300), .seconds(1800), .seconds(7200), .seconds(18_000), .seconds(36_000),

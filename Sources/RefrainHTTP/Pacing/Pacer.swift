@@ -26,11 +26,12 @@ internal import Foundation
 /// until it fits. With a maximum concurrency, refusals that name no time halve the number of requests that are under
 /// way, and successes raise it again, one at a time, and more slowly where so many were refused before.
 ///
-/// A place is an origin and a credential, or what ``HTTPRequest/paceKey`` says. A session has a pacer of its own, its
-/// setting `pacer`. In a chain, put the stage after ``Retry``, so that each attempt is paced, and before ``Throttle``,
-/// so that a request that is held takes no slot. There is no thread and no timer: a request has its turn when it
-/// arrives, and hands it back where it is cancelled. A wait that would pass the deadline, or the longest delay of
-/// ``HTTPRequest/retryAfterPolicy``, ends at once with ``HTTPError/Code/retryAfterTooLong`` and the date.
+/// A place is an origin and a credential, without the signature of a request, or what ``HTTPRequest/paceKey`` says. A
+/// session has a pacer of its own, its setting `pacer`. In a chain, put the stage after ``Retry``, so that each attempt
+/// is paced, and before ``Throttle``, so that a request that is held takes no slot. There is no thread and no timer: a
+/// request has its turn when it arrives, and hands it back where it is cancelled. A wait that would pass the deadline,
+/// or the longest delay of ``HTTPRequest/retryAfterPolicy``, ends at once with ``HTTPError/Code/retryAfterTooLong`` and
+/// the date.
 ///
 /// Several chains and sessions can share one pacer.
 public final class Pacer: HTTPMiddleware {
@@ -446,13 +447,18 @@ public final class Pacer: HTTPMiddleware {
             (quotas.requests, 1, \AttemptRecord.Pacing.waitedForRate),
             (quotas.cost, request.cost, \AttemptRecord.Pacing.waitedForCost),
         ]
+        let cap = { min(request.retryAfterPolicy.cap, request.deadline?.remaining ?? .longestDelay) }
         for (quota, amount, part) in units {
             guard let quota else { continue }
-            let (answer, isLate) = await request.withinDeadline { await quota.book(amount, clocks, clock: clock) }
+            let limit = cap()
+            let (answer, isLate) = await request.withinDeadline {
+                await quota.book(amount, within: limit, clocks, clock: clock)
+            }
             pacing.add(clocks.now - since, to: part)
             since = clocks.now
             switch answer {
             case .due(let time): if time > due { (due, last) = (time, part) }
+            case .later(let wait) where !isLate: return end(of: request, after: wait)
             case .later, .cancelled: return isLate ? request.tooLate("while it was held back") : cancelled(request)
             case .unreachable(let error):
                 return HTTPError(
@@ -464,8 +470,7 @@ public final class Pacer: HTTPMiddleware {
                 )
             }
         }
-        let cap = min(request.retryAfterPolicy.cap, request.deadline?.remaining ?? .longestDelay)
-        guard due - since < cap else { return end(of: request, after: due - since) }
+        guard due - since < cap() else { return end(of: request, after: due - since) }
         let rest = try? await withRetry(timeout: request.deadline?.remaining, clock: clock) { [due] _ in
             max(.zero, due - clocks.now)
         } decide: { _, wait in
@@ -583,10 +588,30 @@ public final class Pacer: HTTPMiddleware {
         guard let origin = request.origin else { return nil }
         var hasher = Hasher()
         for name in ["authorization", "x-api-key", "api-key", "x-goog-api-key"] {
-            hasher.combine(request.headers[values: name])
+            hasher.combine(name)
+            for value in request.headers[values: name] { Self.hash(value, into: &hasher) }
         }
         return .origin(origin, credential: hasher.finalize())
     }
+
+    /// Hashes what of a credential is the same in all requests of a client.
+    ///
+    /// A scheme that signs, such as OAuth 1, Digest, Hawk or that of AWS, has several parameters, of which some are
+    /// others in each request.
+    private static func hash(_ value: String, into hasher: inout Hasher) {
+        guard value.utf8.contains(.comma), let signed = AuthenticationChallenge.parse(fieldValues: [value]).first,
+            !signed.parameters.isEmpty
+        else { return hasher.combine(value) }
+        hasher.combine(signed.scheme)
+        for parameter in signed.parameters where !variableParameters.contains(parameter.name) {
+            hasher.combine(parameter)
+        }
+    }
+
+    private static let variableParameters: Set = [
+        "oauth_nonce", "oauth_timestamp", "oauth_signature", "nonce", "cnonce", "nc", "uri", "response", "ts", "mac",
+        "hash", "ext", "signature", "signedheaders", "created", "expires",
+    ]
 }
 
 extension PaceState.Cause {

@@ -69,22 +69,31 @@ final class SharedQuota: Sendable {
 
     /// Books permits for a request, which waits behind those that came before where there are none yet.
     ///
-    /// - Parameter clock: the clock of the wait, which a reset ends.
-    func book(_ amount: Double, _ clocks: RetryClocks, clock: TokenClock) async -> Answer {
+    /// Where there are none for longer than it waits, it returns that time at once.
+    ///
+    /// - Parameters:
+    ///   - limit: the longest time that it waits before it asks again.
+    ///   - clock: the clock of the wait, which a reset ends.
+    func book(
+        _ amount: Double,
+        within limit: Duration = .longestDelay,
+        _ clocks: RetryClocks,
+        clock: TokenClock
+    ) async -> Answer {
         guard amount > 0 else { return .due(clocks.now) }
         guard await turn.take() else { return .cancelled }
         defer { turn.refund() }
         let answer = try? await withRetry(timeout: nil, clock: clock) { _ in
-            await take(amount, clocks)
+            await take(amount, within: limit, clocks)
         } decide: { _, answer in
-            guard case .later(let wait) = answer else { return .finish(answer, .succeeded) }
+            guard case .later(let wait) = answer, wait <= limit else { return .finish(answer, .succeeded) }
             return .retry(after: wait, .paced, isFree: true)
         }
         return answer ?? .cancelled
     }
 
     /// Takes permits of those that are booked, or books further ones.
-    func take(_ amount: Double, _ clocks: RetryClocks) async -> Answer {
+    func take(_ amount: Double, within limit: Duration = .longestDelay, _ clocks: RetryClocks) async -> Answer {
         if let time = spend(amount, now: clocks.now) { return .due(time) }
         let now = clocks.now
         let (members, isAway, debt) = state.withLock { state in
@@ -105,11 +114,11 @@ final class SharedQuota: Sendable {
             // All that wait are told the same time. They ask twice in a round, and not together: most would be
             // refused again, and the permits of the time between would be lost.
             let round = Duration.delay(seconds: amount * Double(members ?? grant.members) / rate)
-            return .later(max(grant.start, round * nextSpread(now), .milliseconds(1)))
+            return .later(max(grant.start, min(round * nextSpread(now), limit), .milliseconds(1)))
         case .failure(let error):
             guard let members else { return .unreachable(error) }
             return spendShare(amount, of: members, now: clocks.now)
-        case nil: return Task.isCancelled ? .cancelled : await take(amount, clocks)
+        case nil: return Task.isCancelled ? .cancelled : await take(amount, within: limit, clocks)
         }
     }
 

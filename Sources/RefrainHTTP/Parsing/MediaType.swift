@@ -104,8 +104,9 @@ extension MediaType {
 
     /// Whether the lines of an `Accept` field allow this type (RFC 9110 §12.5.1).
     ///
-    /// The most specific range that includes the type decides; a weight of 0 excludes it. Without a field, or with a
-    /// malformed one, every type is allowed.
+    /// The most specific range that includes the type decides; a weight of 0 excludes it. Where none does, one counts
+    /// that differs in its parameters alone: servers leave out those that they were asked for. Without a field, or with
+    /// a malformed one, every type is allowed.
     public func isAcceptable(accept fieldValues: [String]) -> Bool {
         guard let ranges = Self.ranges(fieldValues), !ranges.isEmpty else { return true }
         var best: (exactness: Int, isAllowed: Bool)?
@@ -118,7 +119,7 @@ extension MediaType {
                 best = (range.exactness, isAllowed)
             }
         }
-        return best?.isAllowed ?? false
+        return best?.isAllowed ?? ranges.contains { matches($0) && !$0.isRefused }
     }
 
     /// The ranges of an `Accept` field; `nil` if one is malformed.

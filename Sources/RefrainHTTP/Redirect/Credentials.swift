@@ -63,6 +63,7 @@ extension HTTPRequest {
         headersDroppedByRedirect = headersDroppedByRedirect.union(names)
         removeHeaders { names.contains($0.lowercased()) }
         idempotencyKey = .none
+        retainedKey = nil
     }
 
     /// Takes out what describes a body that the request no longer has (RFC 9110 §15.4).

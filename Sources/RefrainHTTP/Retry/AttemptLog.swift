@@ -57,15 +57,24 @@ package struct AttemptOutcome: Sendable {
 extension AttemptOutcome {
     /// This outcome of a call that began with `original`; its request can be sent again, as a call of its own.
     func ending(_ original: HTTPRequest) -> AttemptOutcome {
-        guard original.deadline == nil, result.request.deadline != nil else { return self }
+        let endsTime = original.deadline == nil && result.request.deadline != nil
+        let endsKey = original.retainedKey == nil && result.request.retainedKey != nil
+        guard endsTime || endsKey else { return self }
+        func end(_ request: inout HTTPRequest) {
+            if endsTime { request.deadline = nil }
+            if endsKey { request.retainedKey = nil }
+        }
         var copy = self
         switch result {
         case .success(var response):
-            response.request.deadline = nil
+            end(&response.request)
             copy.result = .success(response)
         case .failure(var error):
-            error.request.deadline = nil
-            error.response?.request.deadline = nil
+            end(&error.request)
+            if var response = error.response {
+                end(&response.request)
+                error.response = response
+            }
             copy.result = .failure(error)
         }
         return copy

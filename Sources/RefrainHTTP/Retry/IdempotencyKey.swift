@@ -10,8 +10,8 @@ extension HTTPRequest {
     ///
     /// The key travels in `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), as a structured-field string,
     /// or as it is in the field that ``HTTPRequest/idempotencyKeyField`` names. It is the same on every attempt of one
-    /// call, and in every run of the operation of a `Task.retrying` around it. Every chain and every transport of this
-    /// package writes it; no particular stage is needed.
+    /// call, also where an adapter makes another one for each, and in every run of the operation of a `Task.retrying`
+    /// around it. Every chain and every transport of this package writes it; no particular stage is needed.
     ///
     /// ```swift
     /// var order = try HTTPRequest(
@@ -86,8 +86,14 @@ extension HTTPRequest {
     /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidRequest`` for a key that cannot be written.
     package func withIdempotencyKeyWritten() throws(HTTPError) -> HTTPRequest {
         let key = idempotencyKey
-        guard key != .none, writtenKey == nil else { return self }
         let name = idempotencyKeyField
+        if let retainedKey, key != .none || writtenKey != nil {
+            guard writtenKey != retainedKey else { return self }
+            var copy = self
+            copy.headers[name] = retainedKey
+            return copy
+        }
+        guard key != .none, writtenKey == nil else { return self }
         let isStandard = HTTPHeaders.isSame(name, IdempotencyKey.fieldName)
         let text = keyText
         let field = isStandard ? StructuredField.serialize(text) : text
@@ -112,8 +118,7 @@ extension HTTPRequest {
         case .none: ""
         case .custom(let own): own
         case .generated:
-            self[option: RetainedKeyOption.self]
-                ?? OuterRetry.key(for: "\(method) \(url)", body: bodyHash) { UUID().uuidString.lowercased() }
+            OuterRetry.key(for: "\(method) \(url)", body: bodyHash) { UUID().uuidString.lowercased() }
         }
     }
 
@@ -133,9 +138,18 @@ extension HTTPRequest {
         return OuterRetry.Key(request: "\(method) \(url)", body: bodyHash, value: text)
     }
 
-    /// Keeps the key that was generated for an attempt, for the attempts that follow.
+    /// The value of the key's field on the attempts before this one.
+    ///
+    /// It goes before a key that a stage or the caller's code makes for each attempt: the server would take the request
+    /// for another one.
+    var retainedKey: String? {
+        get { self[option: RetainedKeyOption.self] }
+        set { self[option: RetainedKeyOption.self] = newValue }
+    }
+
+    /// Keeps the key of an attempt for those that follow.
     mutating func retainKey(of sent: HTTPRequest) {
-        guard writtenKey == nil, let key = sent.generatedKey else { return }
-        self[option: RetainedKeyOption.self] = key.value
+        guard retainedKey == nil, let key = sent.writtenKey else { return }
+        retainedKey = key
     }
 }

@@ -161,7 +161,8 @@ public struct RetryContext: Sendable {
         if method.isIdempotent, !sent.method.isIdempotent { method = sent.method }
         // What follows a redirect to a page says nothing of the request before it.
         let isReplaced = sent.method.isIdempotent && !request.method.isIdempotent
-        hasIdempotencyKey = (isReplaced ? request : sent).hasIdempotencyKey
+        // A key that is not stored with a durable request is another one after its next claim.
+        hasIdempotencyKey = (isReplaced || request.durableCall != nil ? request : sent).hasIdempotencyKey
         details.followsProcessed = Self.followsProcessed(result, sent, request)
         if followsProcessed { bytesSent = nil }
         replay = request.replay == .forbidden ? .forbidden : sent.replay

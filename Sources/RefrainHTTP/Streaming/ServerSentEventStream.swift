@@ -399,20 +399,18 @@ final class EventConnector: HTTPLoader {
     /// Opens a connection within the time of the call and of the attempt, which end with the head of the response: the
     /// stream itself lasts for as long as the server has something to say.
     private func connect(_ request: HTTPRequest) async -> HTTPResult {
-        guard let limit = [request.timeLeft, request.timeouts.firstEvent].compactMap({ $0 }).min() else {
-            return await loader.load(request)
-        }
         var unlimited = request
         unlimited.timeout = nil
         unlimited.deadline = nil
         unlimited.attemptTimeout = nil
+        unlimited.isTimedToHead = true
+        guard let limit = [request.timeLeft, request.timeouts.firstEvent].compactMap({ $0 }).min() else {
+            return await loader.load(unlimited)
+        }
         let (result, isCut) = await withTimeout(limit.clampedToDelay, on: clocks.timer) { [loader, unlimited] in
             await loader.load(unlimited)
         }
-        guard isCut, case .failure(var error) = result, error.code == .cancelled else { return result }
-        error.code = .timedOut
-        error.message = "no answer to the request for an event stream within \(limit)"
-        return .failure(error)
+        return isCut ? result.cut(request, "no answer to the request for an event stream within \(limit)") : result
     }
 
     /// Reads the first event: a connection that ends before it has brought nothing.

@@ -13,7 +13,8 @@
 ///
 /// An attempt that exceeds a limit fails with ``HTTPError/Code/timedOut`` and may be retried. A cancellation by the
 /// caller is reported as ``HTTPError/Code/cancelled``. After ``Retry`` the limits apply to each attempt, before it to
-/// all attempts together.
+/// all attempts together. A stream of events (``HTTPLoader/events(for:retrying:budgets:clocks:random:upTo:resume:)``)
+/// may last for longer: there the total ends with the head of the response.
 public struct Timeout: HTTPMiddleware {
     private let limits: Limits
     private let clocks: RetryClocks
@@ -49,16 +50,30 @@ public struct Timeout: HTTPMiddleware {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         var request = request
         request.timeouts.fill(from: limits)
-        guard let total = request.timeLeft, !next.keepsTimeouts else { return await next.load(request) }
+        let total = request.isTimedToHead ? limits.total : next.keepsTimeouts ? nil : request.timeLeft
+        guard let total else { return await next.load(request) }
         return await race(request, total.clampedToDelay, next)
     }
 
     private func race(_ request: HTTPRequest, _ total: Duration, _ next: any HTTPLoader) async -> HTTPResult {
         let (result, isCut) = await withTimeout(total, on: clocks.timer) { await next.load(request) }
-        guard isCut, case .failure(var error) = result, error.code == .cancelled else { return result }
-        error.code = .timedOut
-        error.message = "no complete answer within \(total)"
-        return .failure(error)
+        return isCut ? result.cut(request, "no complete answer within \(total)") : result
+    }
+}
+
+extension HTTPResult {
+    /// What a call that its limit has cut returns: an answer that was complete by then counts.
+    func cut(_ request: HTTPRequest, _ message: String) -> HTTPResult {
+        switch self {
+        case .failure(var error) where error.code == .cancelled:
+            error.code = .timedOut
+            error.message = message
+            return .failure(error)
+        case .success(let response) where request.streamsResponse:
+            // The limit may have cut its body, whose error would be a cancellation.
+            return .failure(HTTPError(.timedOut, request: request, response: response, message: message))
+        default: return self
+        }
     }
 }
 
@@ -212,6 +227,20 @@ extension Timeout.Limits: Hashable {
         hasher.combine(total)
         hasher.combine(firstEvent)
         hasher.combine(eventIdle)
+    }
+}
+
+private enum TimedToHeadOption: HTTPRequestOption {
+    static let defaultValue = false
+}
+
+extension HTTPRequest {
+    /// Whether the total of a ``Timeout`` stage ends with the head of the response, as for a stream of events.
+    ///
+    /// The request then has no total of its own.
+    var isTimedToHead: Bool {
+        get { self[option: TimedToHeadOption.self] }
+        set { self[option: TimedToHeadOption.self] = newValue }
     }
 }
 

@@ -191,7 +191,7 @@ private enum SchemeOption: HTTPRequestOption {
 /// A body with a value encoded as JSON, as ``HTTPBody/json(_:encoder:)``.
 ///
 /// A value that cannot be encoded fails the request.
-public func JSONBody(_ value: some Encodable, encoder: JSONEncoder = JSONEncoder()) -> HTTPBody {
+public func JSONBody(_ value: some Encodable, encoder: JSONEncoder? = nil) -> HTTPBody {
     do {
         return try .json(value, encoder: encoder)
     } catch {

@@ -251,7 +251,8 @@ extension Session {
         upTo limit: Int = HTTPBody.Lines.defaultLimit
     ) -> HTTPBody.Lines {
         let chunks = { @Sendable [self] in
-            CancellableChunks(base: streamRequest(url, headers: headers).validate().chunks)
+            let request = streamRequest(url, headers: headers, shouldAutomaticallyResume: true)
+            return CancellableChunks(base: request.validate().chunks)
         }
         return HTTPBody.stream(chunks).lines(upTo: limit)
     }
@@ -261,7 +262,10 @@ extension Session {
         _ request: some RequestConvertible,
         upTo limit: Int = HTTPBody.Lines.defaultLimit
     ) -> HTTPBody.Lines {
-        let chunks = { @Sendable [self] in CancellableChunks(base: streamRequest(request).validate().chunks) }
+        let chunks = { @Sendable [self] in
+            let request = streamRequest(request, shouldAutomaticallyResume: true)
+            return CancellableChunks(base: request.validate().chunks)
+        }
         return HTTPBody.stream(chunks).lines(upTo: limit)
     }
 }

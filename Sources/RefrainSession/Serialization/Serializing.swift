@@ -70,12 +70,12 @@ extension Session {
     ///
     /// - Throws: ``RefrainError`` if there is no response; `CancellationError` if the task was cancelled.
     public func data(from url: some URLConvertible) async throws -> (Data, HTTPResponse) {
-        try await content(of: request(url))
+        try await content(of: request(url, shouldAutomaticallyResume: true))
     }
 
     /// Loads a request, and returns the content and the response; see ``data(from:)``.
     public func data(for request: some RequestConvertible) async throws -> (Data, HTTPResponse) {
-        try await content(of: self.request(request))
+        try await content(of: self.request(request, shouldAutomaticallyResume: true))
     }
 
     private func content(of request: DataRequest) async throws -> (Data, HTTPResponse) {

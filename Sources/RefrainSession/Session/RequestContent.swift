@@ -22,12 +22,15 @@ struct ParameterContent: RequestContent {
     func added(to request: HTTPRequest) throws -> HTTPRequest { try encoding.encode(request, with: parameters) }
 }
 
-/// A value with its encoder, which runs the value's own code.
+/// A value with its encoder.
 struct EncodableContent<Value: Encodable & Sendable>: RequestContent {
     let value: Value?
     let encoder: any ParameterEncoder
 
-    var varies: Bool { value != nil }
+    // Those of this module are asked once: a `JSONEncoder` that does not sort has members in another order each time.
+    var varies: Bool {
+        value != nil && !(encoder is JSONParameterEncoder) && !(encoder is URLEncodedFormParameterEncoder)
+    }
 
     func added(to request: HTTPRequest) throws -> HTTPRequest { try encoder.encode(value, into: request) }
 }
@@ -39,7 +42,7 @@ struct BodyContent: RequestContent {
     func added(to request: HTTPRequest) -> HTTPRequest {
         guard let body else { return request }
         var request = request
-        request.body = body
+        request.setContent(body)
         return request
     }
 }
@@ -51,10 +54,18 @@ struct MultipartContent: RequestContent {
     func added(to request: HTTPRequest) throws -> HTTPRequest {
         var request = request
         do {
-            request.body = try body.get()
+            request.setContent(try body.get())
         } catch {
             throw RefrainError.createRequestFailed(error: error)
         }
         return request
+    }
+}
+
+extension HTTPRequest {
+    /// Sets the body; the type of a form goes before a field of the caller's, which does not have its boundary.
+    mutating func setContent(_ content: HTTPBody) {
+        body = content
+        if content.contentType?.hasPrefix("multipart/form-data;") == true { headers.remove("Content-Type") }
     }
 }

@@ -33,41 +33,40 @@ struct RequestFactory: Sendable {
         _ content: Content,
         _ modify: Session.RequestModifier?
     ) where Address: URLConvertible, Content: RequestContent {
-        first = Self.make(address, method, headers, content, modify)
-        let varies = modify != nil || content.varies || Address.mayVary
-        remake = varies ? Self.remake(address, method, headers, content, modify) : nil
-    }
-
-    private static func remake<Address: URLConvertible, Content: RequestContent>(
-        _ address: Address,
-        _ method: HTTPMethod,
-        _ headers: HTTPHeaders?,
-        _ content: Content,
-        _ modify: Session.RequestModifier?
-    ) -> @Sendable () -> Made {
-        { make(address, method, headers, content, modify) }
+        let made = Self.make(address, method, headers, content)
+        first = Self.modified(made, by: modify)
+        if content.varies || Address.mayVary {
+            remake = { Self.modified(Self.make(address, method, headers, content), by: modify) }
+        } else if let modify {
+            remake = { Self.modified(made, by: modify) }
+        } else {
+            remake = nil
+        }
     }
 
     private static func make(
         _ address: some URLConvertible,
         _ method: HTTPMethod,
         _ headers: HTTPHeaders?,
-        _ content: some RequestContent,
-        _ modify: Session.RequestModifier?
+        _ content: some RequestContent
     ) -> Made {
-        var request: HTTPRequest
+        let request: HTTPRequest
         do {
             request = HTTPRequest(try address.asURL(), method: method, headers: headers ?? [:])
         } catch {
             return .failure(.invalidURL(error: RefrainError.InvalidURL(address, dueTo: error)))
         }
         do {
-            request = try content.added(to: request)
+            return .success(try content.added(to: request))
         } catch {
             return .failure(error as? RefrainError ?? .parameterEncodingFailed(error: error))
         }
+    }
+
+    private static func modified(_ made: Made, by modify: Session.RequestModifier?) -> Made {
+        guard let modify, case .success(var request) = made else { return made }
         do {
-            try modify?(&request)
+            try modify(&request)
             return .success(request)
         } catch {
             return .failure(error as? RefrainError ?? .createRequestFailed(error: error))

@@ -682,7 +682,7 @@ private struct CompletedRequest<Base: Session.RequestConvertible>: Session.Reque
 
     func asHTTPRequest() throws -> HTTPRequest {
         var request = try request.asHTTPRequest()
-        request.body = body
+        request.setContent(body)
         return request
     }
 }

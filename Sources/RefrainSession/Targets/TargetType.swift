@@ -65,10 +65,12 @@ extension TargetType {
 
     /// Makes the request.
     ///
+    /// - Parameter boundary: the boundary of a form.
     /// - Throws: ``RefrainError``, with which the request fails.
-    func makeRequest() throws -> HTTPRequest {
+    fileprivate func makeRequest(boundary: String) throws -> HTTPRequest {
         let url = path.isEmpty ? baseURL : baseURL.appending(path: path)
-        var request = try task.apply(to: HTTPRequest(url, method: method, headers: HTTPHeaders(headers ?? [:])))
+        let bare = HTTPRequest(url, method: method, headers: HTTPHeaders(headers ?? [:]))
+        var request = try task.apply(to: bare, boundary: boundary)
         request[option: TargetOption.self] = self
         return request
     }
@@ -105,7 +107,7 @@ public enum TargetTask: Sendable {
         }
     }
 
-    fileprivate func apply(to request: HTTPRequest) throws -> HTTPRequest {
+    fileprivate func apply(to request: HTTPRequest, boundary: String) throws -> HTTPRequest {
         var request = request
         switch self {
         case .requestPlain: break
@@ -120,10 +122,10 @@ public enum TargetTask: Sendable {
         case .requestCompositeParameters(let query, let body, let encoding):
             return try encoding.encode(URLEncoding.queryString.encode(request, with: query), with: body)
         case .uploadFile(let url): request.body = .file(url.localPath)
-        case .uploadMultipart(let parts): request.body = try .multipart(parts)
+        case .uploadMultipart(let parts): request.setContent(try .multipart(parts, boundary: boundary))
         case .uploadCompositeMultipart(let parts, let query):
             request = try URLEncoding.queryString.encode(request, with: query)
-            request.body = try .multipart(parts)
+            request.setContent(try .multipart(parts, boundary: boundary))
         }
         return request
     }
@@ -183,8 +185,12 @@ extension Session {
 
 private struct Call: Session.RequestConvertible {
     let target: any TargetType
+    /// One for all attempts, since a server may compare the bytes of requests with one idempotency key.
+    private let boundary = HTTPBody.randomBoundary
 
-    func asHTTPRequest() throws -> HTTPRequest { try target.makeRequest() }
+    init(target: any TargetType) { self.target = target }
+
+    func asHTTPRequest() throws -> HTTPRequest { try target.makeRequest(boundary: boundary) }
 }
 
 extension Session {

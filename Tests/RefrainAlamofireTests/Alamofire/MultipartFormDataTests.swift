@@ -76,6 +76,23 @@ struct MultipartFormDataTests {
         #expect(bodies.entries == [expected, expected])
     }
 
+    @Test("a form's type goes before a field of the caller's, which has no boundary")
+    func formReplacesTypes() async throws {
+        let own: HTTPHeaders = ["Content-Type": "multipart/form-data", "X-Own": "a"]
+        let request = HTTPRequest(try address.asURL(), method: .post, headers: own)
+        let add: (MultipartFormData) -> Void = { $0.append(Data("Ada".utf8), withName: "name") }
+        for upload in [
+            session.upload(multipartFormData: add, to: address, headers: own),
+            session.upload(multipartFormData: add, to: address, usingThreshold: 0, headers: own),
+            session.upload(multipartFormData: add, with: request),
+            session.upload(multipartFormData: [.text("name", "Ada")], to: address, headers: own),
+        ] {
+            _ = await upload.serializingString().response
+            #expect(server.log.last?.header("Content-Type")?.hasPrefix("multipart/form-data; boundary=") == true)
+            #expect(server.log.last?.header("X-Own") == "a")
+        }
+    }
+
     @Test("up to the threshold a file is read before the call returns, above it while it is sent")
     func threshold() async throws {
         for (threshold, outcome) in [(UInt64(1000), "ok"), (0, nil)] {

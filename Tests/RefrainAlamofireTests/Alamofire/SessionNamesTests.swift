@@ -43,6 +43,18 @@ struct SessionNamesTests {
         #expect(server.log.last?.header("X-App") == "own")
     }
 
+    @Test("a configuration's Content-Type is that of bodies without a type alone")
+    func configurationTypes() async throws {
+        let configuration = SessionConfiguration.default
+        configuration.headers["Content-Type"] = "application/json"
+        let session = Session(configuration: configuration)
+        let url = server.baseURL + "/text"
+        _ = await session.request(url, method: .post, parameters: ["a": "b"]).serializingString().response
+        #expect(server.log.last?.header("Content-Type")?.hasPrefix("application/x-www-form-urlencoded") == true)
+        _ = await session.upload(Data("{}".utf8), to: url).serializingString().response
+        #expect(server.log.last?.header("Content-Type") == "application/json")
+    }
+
     @Test("a configuration limits the wait for a byte")
     func configurationTimeout() async {
         let configuration = SessionConfiguration.default

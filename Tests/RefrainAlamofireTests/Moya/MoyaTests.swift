@@ -96,6 +96,13 @@ struct MoyaTests {
         )
     }
 
+    @Test("a session whose requests wait to be resumed, as Moya's own does, sends those of a provider")
+    func sessionThatWaits() async throws {
+        let waiting = MoyaProvider<UserAPI>(session: Session(startRequestsImmediately: false))
+        let response = try await waiting.request(.search("a", base: server.baseURL))
+        #expect(try response.mapString() == "found")
+    }
+
     @Test("parameters are encoded as the task says, and a plugin changes the result")
     func parameters() async throws {
         let response = try await provider.request(.search("a b", base: server.baseURL))

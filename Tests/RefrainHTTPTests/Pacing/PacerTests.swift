@@ -79,6 +79,36 @@ struct PacerTests {
         for time in times { #expect(times.count { $0 >= time && $0 < time + .milliseconds(100) } <= 7) }
     }
 
+    @Test(
+        "R34: requests that one client signs are paced together, and those of another client are not",
+        arguments: [
+            (
+                "OAuth oauth_consumer_key=\"a\", oauth_nonce=\"#\", oauth_signature=\"x#%3D\", oauth_timestamp=\"#\"",
+                "OAuth oauth_consumer_key=\"b\", oauth_nonce=\"#\", oauth_signature=\"x#%3D\", oauth_timestamp=\"#\""
+            ),
+            (
+                "AWS4-HMAC-SHA256 Credential=a/2026/s3/aws4_request, SignedHeaders=host;x, Signature=#",
+                "AWS4-HMAC-SHA256 Credential=b/2026/s3/aws4_request, SignedHeaders=host;x, Signature=#"
+            ),
+            (
+                "Digest username=\"a\", realm=\"r\", nonce=\"#\", uri=\"/#\", response=\"#\", cnonce=\"#\", nc=0000000#",
+                "Digest username=\"b\", realm=\"r\", nonce=\"#\", uri=\"/#\", response=\"#\", cnonce=\"#\", nc=0000000#"
+            ),
+        ]
+    )
+    func signatures(ofOne: String, ofAnother: String) async throws {
+        let clocks = clock.retryClocks()
+        let server = Server(clocks: clocks)
+        let loader = Pacer(.per(.seconds(60), requests: 60), clocks: clocks) --> server
+        let began = clock.now
+        for (number, pattern) in [ofOne, ofAnother, ofOne, ofAnother].enumerated() {
+            let field = pattern.replacing("#", with: "\(number)")
+            let request = try request { $0.headers["Authorization"] = field }
+            await clock.run { _ = await loader.load(request) }
+            #expect(clock.now.offset - began.offset == (number < 2 ? .zero : .seconds(1)), "\(field)")
+        }
+    }
+
     @Test("R34: the record says until when a request was held, and how long it waited behind that")
     func recordOfHold() async throws {
         let clocks = clock.retryClocks()

@@ -113,6 +113,28 @@ struct SharedQuotaTests {
         #expect(await store.book("k", rate: 10, wanted: 1, hold: .zero).permits == 0)
     }
 
+    @Test(
+        "R18: a time that another process was told ends a call at once where it is too long",
+        .timeLimit(.minutes(1)),
+        arguments: [nil, Duration.seconds(30)]
+    )
+    func holdsThatAreTooLong(timeout: Duration?) async throws {
+        let clocks = clock.retryClocks()
+        let store = InMemoryQuotaStore(members: 2, clocks: clocks)
+        let server = Server(clocks: clocks)
+        _ = await store.book("k requests", rate: 1, wanted: 0, hold: .seconds(timeout == nil ? 3600 : 60))
+        var request = try HTTPRequest("https://a.example/")
+        (request.paceKey, request.timeout) = ("k", timeout)
+        // Nothing moves the clock: a call that waits does not end.
+        let result = await (Pacer(.perMinute(requests: 60), quota: store, clocks: clocks) --> server).load(request)
+        guard case .failure(let error) = result else {
+            Issue.record("it was sent")
+            return
+        }
+        #expect(error.code == .retryAfterTooLong && error.retryAfterDate != nil)
+        #expect(server.arrivals.withLock { $0.isEmpty })
+    }
+
     @Test("R35: a request that gets no permit of the shared limit hands back its turn of this process's")
     func unusedTurns() async throws {
         let clocks = clock.retryClocks()

@@ -284,6 +284,26 @@ struct RetryStageTests {
         #expect((clock.sleeps.last ?? .zero) >= .seconds(2))
     }
 
+    @Test("R5: a key that a stage further in makes for each attempt is that of the first one, in this call alone")
+    func keysOfStages() async throws {
+        let keys = Locked(0)
+        let stage = ModifyRequest { request in
+            var request = request
+            request.headers["Idempotency-Key"] = keys.withLock { keys in
+                keys += 1
+                return "\"\(keys)\""
+            }
+            return request
+        }
+        let loader = Retry(.recommended, budgets: nil, clocks: clock.retryClocks()) --> stage --> mock
+        mock.then(times: 2, .status(503, headers: ["Retry-After": "0"])).then(.status(201))
+        let first = try await loader.response(for: try request(.post))
+        #expect(mock.requests.map { $0.headers["Idempotency-Key"] } == ["\"1\"", "\"1\"", "\"1\""])
+        mock.then(.status(201))
+        _ = try await loader.response(for: first.request)
+        #expect(mock.requests.last?.headers["Idempotency-Key"] == "\"4\"")
+    }
+
     @Test("R5: a key set by hand counts, an empty one does not, and one that cannot be written is refused")
     func handmadeKeys() async throws {
         var byHand = try request(.post)

@@ -233,6 +233,21 @@ struct ServerSentEventStreamTests {
         #expect(keys.map(\.count) == [1, 1] && keys[0] != keys[1] && !keys[0].contains(nil))
     }
 
+    @Test("R5: a key that a stage makes for each connection is that of the first one")
+    func keyOfAStage() async throws {
+        let stage = ModifyRequest { request in
+            var request = request
+            request.idempotencyKey = .custom("\(UInt64.random(in: 0 ... .max))")
+            return request
+        }
+        mock.then(stream("data: a\n\n", breaks: true)).then(.status(503)).then(stream("data: b\n\n"))
+        let request = try HTTPRequest("https://api.example.com/chat", method: .post)
+        let events = (stage --> mock).events(for: request, budgets: nil, clocks: clock.retryClocks())
+        #expect(try await data(events) == ["a", "b"])
+        let keys = mock.requests.map { $0.headers["Idempotency-Key"] }
+        #expect(keys.count == 3 && Set(keys).count == 1 && keys[0] != nil)
+    }
+
     @Test("R5: a key that cannot be written is an error, and nothing is sent")
     func badKey() async throws {
         var request = try HTTPRequest("https://api.example.com/chat", method: .post)

@@ -56,6 +56,30 @@ struct TimeoutTests {
         #expect(await task.value.status == 503)
     }
 
+    @Test(
+        "R9: a stream whose head comes as the limit cuts it has timed out, and is not read",
+        arguments: [true, false]
+    )
+    func headAsItIsCut(isStage: Bool) async throws {
+        let cut = AnyLoader { request in
+            // As a transport whose head has arrived, and whose body the cancellation ends.
+            try? await Task.sleep(for: .seconds(60))
+            let end = HTTPError(.cancelled, request: request)
+            let body = HTTPBody.oneShot(AsyncThrowingStream<[UInt8], any Error> { throw end })
+            let headers: HTTPHeaders = ["Content-Type": "text/event-stream"]
+            return .success(HTTPResponse(request: request, status: 200, headers: headers, body: body))
+        }
+        let loader = isStage ? AnyLoader(try stage(.seconds(5)) --> cut) : cut
+        var request = sampleRequest(method: .post)
+        if !isStage { request.attemptTimeout = .seconds(5) }
+        let events = loader.events(for: request, retrying: Backoff.never, budgets: nil, clocks: clock.retryClocks())
+        let task = Task { for try await _ in events {} }
+        await clock.sleepers(atLeast: 1)
+        await clock.advance(by: .seconds(5))
+        let error = await #expect(throws: HTTPError.self) { try await task.value }
+        #expect(error?.code == .timedOut)
+    }
+
     @Test("A cancellation from further in, as by a reset, is not taken for the timeout")
     func innerCancellation() async throws {
         let loader = try stage(.seconds(5)) --> MockLoader().then(.failure(.cancelled))

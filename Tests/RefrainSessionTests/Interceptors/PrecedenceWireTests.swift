@@ -203,6 +203,24 @@ struct PrecedenceWireTests {
         #expect(Set(keys).count == 2 && keys[0] != keys[1])
     }
 
+    @Test("R5: a body of JSON that is made again in each run has the same bytes and the key of the first one")
+    func keyOfJSONInOuterLoop() async throws {
+        struct Order: Encodable { let item = "tea", size = 2, to = "Ulm", gift = true, note = "", number = 7 }
+        server.on("/orders") { request in
+            [.readBody, .respond(.init(request.occurrence.isMultiple(of: 2) ? 201 : 503, body: "ok"))]
+        }
+        let (session, url) = (unasked(), server.baseURL + "/orders")
+        for _ in 0..<50 {
+            try await Task.retrying(maxRetryCount: 1, retryDelay: .seconds(1), clock: InstantClock()) {
+                var order = try HTTPRequest(url, method: .post, headers: [:], body: .json(Order()))
+                order.idempotencyKey = .generated
+                _ = try await session.request(order).validate().serializingData().value
+            }.value
+        }
+        #expect(server.log.count == 100)
+        #expect(Set(server.log.map { $0.header("Idempotency-Key") ?? "none" }).count == 50)
+    }
+
     @Test("R5: a loop of withRetry keeps the key of the request that failed")
     func keyInPlainLoop() async throws {
         server.on("/order") { request in

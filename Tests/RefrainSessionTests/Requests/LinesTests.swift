@@ -22,6 +22,18 @@ struct LinesTests {
         #expect(mock.requests.map { $0.headers["X"] } == ["y", "y"])
     }
 
+    @Test("what returns no request to resume starts it, whatever the session's setting is")
+    func sessionThatWaits() async throws {
+        mock.otherwise(.status(200, body: .text("a")))
+        let session = Session.testing(mock) { $0.startsRequestsImmediately = false }
+        #expect(try await session.data(from: "https://api.example.com/log").0.count == 1)
+        #expect(try await session.data(for: HTTPRequest.sample).0.count == 1)
+        for lines in [session.lines("https://api.example.com/log"), session.lines(HTTPRequest.sample)] {
+            for try await line in lines { #expect(line == "a") }
+        }
+        #expect(mock.requests.count == 4)
+    }
+
     @Test("a transient status is retried, and a final one throws")
     func statuses() async throws {
         mock.then(.status(503)).then(.status(200, body: .text("a"))).then(.status(404, body: .text("b")))

@@ -131,6 +131,102 @@ struct RemadeRequestWireTests {
         #expect(Set(sent("Idempotency-Key")).count == 1)
     }
 
+    /// A value whose encoding is another one each time, as the order of members is that a `JSONEncoder` does not sort.
+    private struct Unsteady: Encodable, Sendable {
+        let count = Counter()
+
+        func encode(to encoder: any Encoder) throws {
+            var members = encoder.container(keyedBy: Key.self)
+            try members.encode(count.increment(), forKey: .count)
+        }
+
+        private enum Key: CodingKey { case count }
+    }
+
+    @Test("R5: a value is encoded once, so that the bytes of all attempts are the same", arguments: [true, false])
+    func encoding(isJSON: Bool) async throws {
+        let bodies = Journal<String>()
+        server.on("/orders") { request in
+            bodies.append(String(decoding: request.body, as: UTF8.self))
+            return [.respond(.init(request.occurrence < 3 ? 503 : 200))]
+        }
+        let count = Counter()
+        let encoder: any ParameterEncoder =
+            isJSON ? JSONParameterEncoder.default : URLEncodedFormParameterEncoder.default
+        let request = session.request(
+            server.baseURL + "/orders",
+            method: .post,
+            parameters: Unsteady(),
+            encoder: encoder
+        ) { request in
+            request.idempotencyKey = .generated
+            request.headers["X-Made"] = "\(count.increment())"
+        }
+        _ = await request.serializingData().response
+        #expect(bodies.entries.count == 3 && Set(bodies.entries).count == 1, "\(bodies.entries)")
+        #expect(server.requests(toPath: "/orders").map { $0.header("X-Made") } == ["1", "2", "3"])
+    }
+
+    /// A value that is another one each time.
+    private static func newKey() -> String { "\"\(UInt64.random(in: 0 ... .max))\"" }
+
+    private struct Keyed: Session.RequestConvertible {
+        let address: String
+
+        func asHTTPRequest() throws -> HTTPRequest {
+            try HTTPRequest(address, method: .post, headers: ["Idempotency-Key": newKey()])
+        }
+    }
+
+    private static let keying: [String: @Sendable (Session, String) -> DataRequest] = [
+        "a convertible": { $0.request(Keyed(address: $1)) },
+        "a modifier": { session, url in
+            session.request(url, method: .post) { $0.headers["Idempotency-Key"] = newKey() }
+        },
+        "an adapter": { session, url in
+            session.request(
+                url,
+                method: .post,
+                interceptor: Adapter { request, _ in
+                    var request = request
+                    request.headers["Idempotency-Key"] = newKey()
+                    return request
+                }
+            )
+        },
+        "an adapter that replaces the caller's": { session, url in
+            let own: HTTPHeaders = ["Idempotency-Key": newKey()]
+            return session.request(
+                url,
+                method: .post,
+                headers: own,
+                interceptor: Adapter { request, _ in
+                    var request = request
+                    request.headers["Idempotency-Key"] = newKey()
+                    return request
+                }
+            )
+        },
+        "an adapter with the option": { session, url in
+            session.request(
+                url,
+                method: .post,
+                interceptor: Adapter { request, _ in
+                    var request = request
+                    request.idempotencyKey = .custom(newKey())
+                    return request
+                }
+            )
+        },
+    ]
+
+    @Test("R5: a key that is made anew for each attempt is that of the first one", arguments: keying.keys.sorted())
+    func keyMadeAnew(by maker: String) async throws {
+        _ = try await Self.keying[maker]?(session, address).validate().serializingString().value
+        #expect(sent("Idempotency-Key").count == 3)
+        #expect(Set(sent("Idempotency-Key")).count == 1)
+    }
+
     @Test("R26: what a redirect points to is not made anew")
     func redirect() async throws {
         server.on("/moved") { [address] _ in [.respond(.init(303, headers: [("Location", address)]))] }

@@ -26,6 +26,7 @@ struct TargetWireTests {
         case raw
         case file(URL)
         case form
+        case typedForm
         case broken(ValidationType)
         case guarded(any RequestInterceptor)
     }
@@ -39,7 +40,7 @@ struct TargetWireTests {
         var path: String {
             switch call {
             case .list, .search, .create, .both, .raw: "/echo"
-            case .file, .form: "/up"
+            case .file, .form, .typedForm: "/up"
             case .broken: "/moved"
             case .guarded: "/down-once"
             }
@@ -47,7 +48,7 @@ struct TargetWireTests {
         var method: HTTPMethod {
             switch call {
             case .list, .search, .broken, .guarded: .get
-            case .create, .both, .raw, .form: .post
+            case .create, .both, .raw, .form, .typedForm: .post
             case .file: .put
             }
         }
@@ -60,10 +61,13 @@ struct TargetWireTests {
                 .requestCompositeParameters(query: ["page": 2], body: ["a": "b"], encoding: JSONEncoding.default)
             case .raw: .requestData(Data("raw".utf8), contentType: "text/x-raw")
             case .file(let url): .uploadFile(url)
-            case .form: .uploadMultipart([.text("a", "b")])
+            case .form, .typedForm: .uploadMultipart([.text("a", "b")])
             }
         }
-        var headers: [String: String]? { ["X-Version": "2"] }
+        var headers: [String: String]? {
+            if case .typedForm = call { return ["Content-Type": "multipart/form-data"] }
+            return ["X-Version": "2"]
+        }
         var validationType: ValidationType {
             if case .broken(let type) = call { return type }
             return .successCodes
@@ -127,6 +131,24 @@ struct TargetWireTests {
         let response = await session.request(target(.broken(type))).serializingResponse().response
         #expect((response.error == nil) == passes)
         #expect(passes || response.error?.responseCode == status)
+    }
+
+    @Test("A: TargetType: the type of a form goes before a field of the target, which has no boundary")
+    func formReplacesTypes() async throws {
+        server.answer("/up", 200)
+        let session = Session.overSockets()
+        _ = try await session.request(target(.typedForm)).serializingData().value
+        let type = server.log.last?.header("Content-Type")
+        #expect(type?.hasPrefix("multipart/form-data; boundary=") == true, "\(type ?? "")")
+    }
+
+    @Test("R5: a form of a target has the same bytes on every attempt")
+    func formOnEachAttempt() async throws {
+        server.answer("/up", 429, 429, 200)
+        let session = Session.overSockets(RetryPolicy.recommended)
+        _ = try await session.request(target(.form)).serializingData().value
+        let types = server.requests(toPath: "/up").map { $0.header("Content-Type") }
+        #expect(types.count == 3 && Set(types).count == 1)
     }
 
     @Test("A: TargetType: its interceptor adapts and retries it alone, after the session's")

@@ -225,12 +225,25 @@ extension HTTPBody {
     }
 }
 
+extension JSONEncoder {
+    /// An encoder that gives equal values equal bytes.
+    fileprivate static var withSortedKeys: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return encoder
+    }
+}
+
 extension HTTPBody {
     /// A body with a value encoded as JSON (RFC 8259), sent as `application/json`.
     ///
+    /// - Parameters:
+    ///   - value: the value.
+    ///   - encoder: the encoder. Defaults to one with sorted keys. One that does not sort them has members in another
+    ///     order each time, so that a body that is made again is another one, with another generated key.
     /// - Throws: the errors of the encoder.
-    public static func json(_ value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws -> HTTPBody {
-        .data(try encoder.encode(value), contentType: "application/json")
+    public static func json(_ value: some Encodable, encoder: JSONEncoder? = nil) throws -> HTTPBody {
+        .data(try (encoder ?? .withSortedKeys).encode(value), contentType: "application/json")
     }
 
     /// A body of Foundation's `Data`.

@@ -34,6 +34,13 @@ struct HTTPBodyTests {
         }
     }
 
+    @Test("R5: one value has the same bytes as JSON each time")
+    func json() throws {
+        let members = Dictionary(uniqueKeysWithValues: (0..<12).map { ("member\($0)", $0) })
+        let bodies = try (0..<100).flatMap { _ in [try HTTPBody.json(members), JSONBody(members)] }
+        #expect(Set(bodies.map(\.bytesInMemory)).count == 1)
+    }
+
     @Test("a slice of data is a body that begins at index 0, and multipart parts take it, too")
     func slices() async throws {
         let slice = Data("...abc...".utf8)[3..<6]
