@@ -6,6 +6,12 @@ import Testing
 
 @Suite("Timeout")
 struct TimeoutTests {
+    private struct TimeKeeper: HTTPLoader {
+        let mock: MockLoader
+        var keepsTimeouts: Bool { true }
+        func load(_ request: HTTPRequest) async -> HTTPResult { await mock.load(request) }
+    }
+
     private let clock = TestClock()
     private let hold = MockLoader.Gate()
 
@@ -61,9 +67,9 @@ struct TimeoutTests {
         arguments: [true, false]
     )
     func headAsItIsCut(isStage: Bool) async throws {
-        let cut = AnyLoader { request in
+        let cut = AnyLoader { [clock] request in
             // As a transport whose head has arrived, and whose body the cancellation ends.
-            try? await Task.sleep(for: .seconds(60))
+            try? await clock.sleep(for: .seconds(60))
             let end = HTTPError(.cancelled, request: request)
             let body = HTTPBody.oneShot(AsyncThrowingStream<[UInt8], any Error> { throw end })
             let headers: HTTPHeaders = ["Content-Type": "text/event-stream"]
@@ -74,7 +80,7 @@ struct TimeoutTests {
         if !isStage { request.attemptTimeout = .seconds(5) }
         let events = loader.events(for: request, retrying: Backoff.never, budgets: nil, clocks: clock.retryClocks())
         let task = Task { for try await _ in events {} }
-        await clock.sleepers(atLeast: 1)
+        await clock.sleepers(atLeast: 2)
         await clock.advance(by: .seconds(5))
         let error = await #expect(throws: HTTPError.self) { try await task.value }
         #expect(error?.code == .timedOut)
@@ -124,11 +130,6 @@ struct TimeoutTests {
 
     @Test("A loader that keeps time by itself is not raced")
     func noRace() async throws {
-        struct TimeKeeper: HTTPLoader {
-            let mock: MockLoader
-            var keepsTimeouts: Bool { true }
-            func load(_ request: HTTPRequest) async -> HTTPResult { await mock.load(request) }
-        }
         let mock = MockLoader().then(.status(200))
         _ = await (try stage(.seconds(5)) --> TimeKeeper(mock: mock)).load(sampleRequest())
         _ = await (try stage(.seconds(5)) --> AnyLoader(TimeKeeper(mock: mock.then(.status(200))))).load(
@@ -136,6 +137,28 @@ struct TimeoutTests {
         )
         #expect(clock.sleeps.isEmpty)
         #expect(mock.requests.first?.attemptTimeout == .seconds(5))
+    }
+
+    @Test("The total ends with the head of a stream of events, and the transport has none", .timeLimit(.minutes(1)))
+    func totalOfEvents() async throws {
+        let headers: HTTPHeaders = ["Content-Type": "text/event-stream"]
+        let stream = MockLoader.Reply.status(200, headers: headers, body: .text("data: a\n\n"))
+        let mock = MockLoader().then(stream).then(.held(by: hold, stream))
+        let loader = try stage(.seconds(5)) --> TimeKeeper(mock: mock)
+        let events = loader.events(
+            for: sampleRequest(method: .post),
+            retrying: Backoff.never,
+            budgets: nil,
+            clocks: clock.retryClocks()
+        )
+        for try await event in events { #expect(event.data == "a") }
+        #expect(mock.requests.map(\.timeLeft) == [nil])
+        let silent = Task { for try await _ in events {} }
+        await hold.arrivals(atLeast: 1)
+        await clock.sleepers(atLeast: 1)
+        await clock.advance(by: .seconds(5))
+        let error = await #expect(throws: HTTPError.self) { try await silent.value }
+        #expect(error?.code == .timedOut)
     }
 
     @Test("After Retry, each attempt has the whole time, and an attempt that timed out is tried again")

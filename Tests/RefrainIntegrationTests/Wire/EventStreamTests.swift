@@ -31,25 +31,4 @@ struct EventStreamTests {
         #expect(data == ["a", "b"])
         #expect(server.log.map { $0.header("Last-Event-ID") } == [nil, "1", "2"])
     }
-
-    @Test("a limit of attempts in the chain ends with the head of a stream", arguments: [HTTPMethod.get, .post])
-    func limitOfAttempts(method: HTTPMethod) async throws {
-        let server = try FaultServer()
-        defer { server.stop() }
-        server.on("/events") { _ in
-            let head = FaultServer.Response(200, headers: [("Content-Type", "text/event-stream")])
-            return [.head(head)] + (0..<8).flatMap { [.text("data: \($0)\n\n"), .sleep(.milliseconds(100))] }
-                + [.close]
-        }
-        let loader = Timeout(total: .milliseconds(400)) --> (try transport())
-        let request = try HTTPRequest("\(server.baseURL)/events", method: method)
-        var events = loader.events(for: request, retrying: try quick(), budgets: nil).makeAsyncIterator()
-        for number in 0..<8 { #expect(try await events.next()?.data == "\(number)") }
-        #expect(server.count(path: "/events") == 1)
-        let silent = try HTTPRequest("\(server.baseURL)/hang", method: method)
-        let error = await #expect(throws: HTTPError.self) {
-            for try await _ in loader.events(for: silent, retrying: Backoff.never, budgets: nil) {}
-        }
-        #expect(error?.code == .timedOut)
-    }
 }
