@@ -89,10 +89,7 @@ struct FetchOutcome: Sendable {
         guard !isSuccess else { return false }
         if lastRequest.method != method { return true }
         if let status {
-            // Only with a well-formed time to come back at is it one, which the decision on the last attempt tells.
-            let isKnown = attempts.last.map { ![.notReplayable, .cancelled].contains($0.reason) } ?? false
-            let namesTime = response?.headers.contains("Retry-After") == true
-            let isRefusal = status == .serviceUnavailable && namesTime && isKnown
+            let isRefusal = status == .serviceUnavailable && response?.retryAfter != nil
             let isAnswer = (400..<500).contains(status.rawValue) || [501, 505, 506, 510, 511].contains(status.rawValue)
             return !isRefusal && !isAnswer
         }
