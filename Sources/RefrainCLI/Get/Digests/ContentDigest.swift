@@ -34,6 +34,21 @@ struct ContentDigest: Hashable, Sendable {
         self.init(algorithm, bytes, source: source)
     }
 
+    /// Whether a file has this digest; false if it cannot be read, or the task was cancelled.
+    func isOf(_ path: String) -> Bool {
+        let computation = Computation(algorithm)
+        do throws(SystemError) {
+            let input = try Input(path: path)
+            while let chunk = try input.next() {
+                guard !Task.isCancelled else { return false }
+                chunk.withUnsafeBytes { computation.update($0) }
+            }
+        } catch {
+            return false
+        }
+        return computation.finish() == bytes
+    }
+
     /// Bytes in hexadecimal digits.
     static func hex(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)

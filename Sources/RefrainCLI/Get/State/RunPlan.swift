@@ -144,8 +144,8 @@ struct RunPlan: Sendable {
         // What changes something on the server is done once, whatever has become of its response.
         guard row.settled == nil, settings.template.method(of: job.request).isSafe else { return .skip }
         // What a file is called whose name was chosen is not known here.
-        if let file = job.file, !settings.options.files.choosesNames, Directory.fileSize(file) != row.bytes {
-            return .fetch
+        if let file = job.file, !settings.options.files.choosesNames {
+            guard Directory.fileSize(file) == row.bytes, job.digest?.isOf(file) ?? true else { return .fetch }
         }
         if job.file == nil, settings.destination.printsContents, settings.canRepeat(job) { return .fetch }
         guard settings.state.refreshes, job.file != nil else { return .skip }

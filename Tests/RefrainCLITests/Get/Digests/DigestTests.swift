@@ -99,6 +99,23 @@ struct DigestTests {
         folder.remove()
     }
 
+    @Test("a file that an earlier run has brought is compared as well, and fetched again where it differs")
+    func doneEarlier() async throws {
+        let words = [server.baseURL + "/abc", "--output-dir", folder.path]
+        #expect(try await get(words).status == 0)
+        let name = try #require(folder.files.first)
+        try await folder.file(name).overwrite("abd")
+        let list = try ScratchFile("\(Self.sha256)  \(name)\n")
+        server.clearLog()
+        #expect(try await get(words + ["--checksum-file", list.path]).status == 0)
+        #expect(try folder.file(name).bytes() == Array("abc".utf8) && server.log.count == 1)
+        #expect(try await get(words + ["--checksum-file", list.path]).status == 0 && server.log.count == 1)
+        let wrong = try await get(words + ["--sha256", Self.wrong])
+        #expect(wrong.status == 1 && wrong.errors.contains("--sha256 says"), "\(wrong.errors)")
+        folder.remove()
+        list.remove()
+    }
+
     @Test("a list that cannot be read is refused with the number of its line")
     func badList() throws {
         let digest = Self.sha256
