@@ -57,8 +57,9 @@ package struct AttemptOutcome: Sendable {
 extension AttemptOutcome {
     /// This outcome of a call that began with `original`; its request can be sent again, as a call of its own.
     func ending(_ original: HTTPRequest) -> AttemptOutcome {
-        let endsTime = original.deadline == nil && result.request.deadline != nil
-        let endsKey = original.retainedKey == nil && result.request.retainedKey != nil
+        let last = result.request
+        let endsTime = last.deadline != nil && original.deadline == nil
+        let endsKey = last.retainedKey != nil && original.retainedKey == nil
         guard endsTime || endsKey else { return self }
         func end(_ request: inout HTTPRequest) {
             if endsTime { request.deadline = nil }
