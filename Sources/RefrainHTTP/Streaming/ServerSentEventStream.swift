@@ -410,7 +410,7 @@ final class EventConnector: HTTPLoader {
         let (result, isCut) = await withTimeout(limit.clampedToDelay, on: clocks.timer) { [loader, unlimited] in
             await loader.load(unlimited)
         }
-        return isCut ? result.cut(request, "no answer to the request for an event stream within \(limit)") : result
+        return isCut ? result.timedOut(request, "no answer to the request for an event stream within \(limit)") : result
     }
 
     /// Reads the first event: a connection that ends before it has brought nothing.

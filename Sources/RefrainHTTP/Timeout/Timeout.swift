@@ -57,13 +57,13 @@ public struct Timeout: HTTPMiddleware {
 
     private func race(_ request: HTTPRequest, _ total: Duration, _ next: any HTTPLoader) async -> HTTPResult {
         let (result, isCut) = await withTimeout(total, on: clocks.timer) { await next.load(request) }
-        return isCut ? result.cut(request, "no complete answer within \(total)") : result
+        return isCut ? result.timedOut(request, "no complete answer within \(total)") : result
     }
 }
 
 extension HTTPResult {
-    /// What a call that its limit has cut returns: an answer that was complete by then counts.
-    func cut(_ request: HTTPRequest, _ message: String) -> HTTPResult {
+    /// Returns the result of a call that its limit has cancelled: a response that was complete by then counts.
+    func timedOut(_ request: HTTPRequest, _ message: String) -> HTTPResult {
         switch self {
         case .failure(var error) where error.code == .cancelled:
             error.code = .timedOut
