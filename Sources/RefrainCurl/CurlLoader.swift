@@ -67,8 +67,8 @@ public final class CurlLoader: HTTPLoader {
 
     /// Runs tasks on the thread that drives the transfers.
     ///
-    /// A task that computes or blocks delays all transfers, so use it for tasks that mostly await this loader. After
-    /// the loader has ended the tasks run on the global executor.
+    /// A task that computes or blocks delays all transfers, so use it only for tasks that await this loader. After the
+    /// loader has ended, the tasks run on the global executor.
     public var taskExecutor: any TaskExecutor { loop }
 
     /// True: the loader enforces all four timeouts of a request.

@@ -88,7 +88,9 @@ final class Places: HTTPMiddleware {
     }
 
     private let state: Locked<State>
-    /// How long requests to a host fail at once, at most, after a probe has given up: for as long as that has tried.
+    /// The longest time for which requests to a host fail at once after its probe has given up.
+    ///
+    /// They fail for as long as the probe has tried.
     private static let longestMemory = Duration.seconds(30)
 
     /// How many there are.
@@ -139,7 +141,7 @@ final class Places: HTTPMiddleware {
 
     /// The stage that learns which hosts are down.
     ///
-    /// It goes inside of the stage that reads the content of a response: a host is up when its response begins.
+    /// Place it inside of the stage that reads the body of a response: a host is up when its response begins.
     var answers: Answers { Answers(places: self) }
 
     struct Answers: HTTPMiddleware {

@@ -28,10 +28,10 @@ internal import Foundation
 ///
 /// A place is an origin and a credential, without the signature of a request, or what ``HTTPRequest/paceKey`` says. A
 /// session has a pacer of its own, its setting `pacer`. In a chain, put the stage after ``Retry``, so that each attempt
-/// is paced, and before ``Throttle``, so that a request that is held takes no slot. There is no thread and no timer: a
-/// request has its turn when it arrives, and hands it back where it is cancelled. A wait that would pass the deadline,
-/// or the longest delay of ``HTTPRequest/retryAfterPolicy``, ends at once with ``HTTPError/Code/retryAfterTooLong`` and
-/// the date.
+/// is paced, and before ``Throttle``, so that a held request does not occupy a slot. A request gets its turn when it
+/// arrives, without a thread or a timer, and returns it if it is cancelled. A wait that would pass the deadline, or the
+/// longest delay of ``HTTPRequest/retryAfterPolicy``, ends at once with ``HTTPError/Code/retryAfterTooLong`` and the
+/// date.
 ///
 /// Several chains and sessions can share one pacer.
 public final class Pacer: HTTPMiddleware {

@@ -140,8 +140,8 @@ extension HTTPRequest {
 
     /// The value of the key's field on the attempts before this one.
     ///
-    /// It goes before a key that a stage or the caller's code makes for each attempt: the server would take the request
-    /// for another one.
+    /// It takes precedence over a key that a stage or the caller's code makes for each attempt, with which the server
+    /// would execute the request once more.
     var retainedKey: String? {
         get { self[option: RetainedKeyOption.self] }
         set { self[option: RetainedKeyOption.self] = newValue }

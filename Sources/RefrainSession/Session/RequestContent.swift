@@ -63,7 +63,7 @@ struct MultipartContent: RequestContent {
 }
 
 extension HTTPRequest {
-    /// Sets the body; the type of a form goes before a field of the caller's, which does not have its boundary.
+    /// Sets the body; the type of a form replaces a field of the caller's, which lacks the boundary.
     mutating func setContent(_ content: HTTPBody) {
         body = content
         if content.contentType?.hasPrefix("multipart/form-data;") == true { headers.remove("Content-Type") }

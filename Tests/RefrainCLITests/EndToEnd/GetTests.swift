@@ -74,7 +74,7 @@ struct GetTests {
         #expect(unsafe.status == 0 && server.count(path: "/reset-before?times=1&a=3") == 2)
     }
 
-    @Test("R2: a POST is not sent again for an answer that names a time and is no refusal")
+    @Test("R2: a POST is not sent again for an answer that names a time and is not a refusal")
     func postThatIsAnswered() async throws {
         let time = [("Retry-After", "0")]
         server.on("/202") { _ in [.respond(.init(202, headers: time, body: "{}"))] }
