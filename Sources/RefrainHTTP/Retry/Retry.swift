@@ -158,7 +158,7 @@ private final class RetryCall {
     /// Whether a retry was covered by the budget and is not made yet.
     private var hasPendingWithdrawal = false
     /// What the budget knows this call by.
-    private let identity = RetryBudget.Call()
+    private lazy var identity = RetryBudget.Call()
     /// Whether this stage deposits for the call; a stage further out or further in with the same budget does otherwise.
     private var deposits: Bool
 
@@ -267,7 +267,7 @@ private final class RetryCall {
         record(result, step, isSuccess: outcome.isSuccess)
         guard case .retry = step.decision.action else {
             outcome.result = self.result(of: step.decision, after: result).recorded(log)
-            outcome.retryError = step.decision.details.error
+            outcome.retryError = step.decision.error
             return .finish(outcome, step.decision.reason)
         }
         request.durableCall?.willWait?(request)

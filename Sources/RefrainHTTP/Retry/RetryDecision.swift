@@ -58,6 +58,9 @@ public struct RetryDecision: Sendable {
     /// Whether the call ends with the outcome, so that another strategy may decide otherwise.
     package var isFinish: Bool { if case .finish = contents.fields.action { true } else { false } }
 
+    /// The error that the call ends with in place of its outcome, or nil.
+    package var error: (any Error)? { contents.fields.error }
+
     /// The values of the properties above, and those that are not public.
     package var details: Details {
         get { contents.fields }
