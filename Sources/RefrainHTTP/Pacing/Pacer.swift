@@ -47,6 +47,9 @@ public final class Pacer: HTTPMiddleware {
         /// No limits but those that a server states.
         public static let none = per(.seconds(60))
 
+        /// Whether there is none.
+        fileprivate var isNone: Bool { requests == nil && cost == nil }
+
         /// Limits in each minute; a number that is not above zero counts as no limit.
         public static func perMinute(requests: Double? = nil, cost: Double? = nil) -> Limits {
             per(.seconds(60), requests: requests, cost: cost)
@@ -163,35 +166,52 @@ public final class Pacer: HTTPMiddleware {
     /// Loads a request when it is its turn.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         let request = request.beginningCall(on: clocks)
-        return await paced(request) { await next.load(request) }
+        switch await pass(for: request) {
+        case .success(let pass): return end(pass, of: request, with: await next.load(request))
+        case .failure(let error): return .failure(error)
+        }
     }
 
-    /// Sends a request whose call has begun when it is its turn.
-    package func paced(_ request: HTTPRequest, send: () async -> HTTPResult) async -> HTTPResult {
+    /// Whether a request needs a ``Pass``: something may hold it back, or has to be told that it is sent.
+    package func asks(_ request: HTTPRequest) -> Bool {
+        maximumConcurrency != nil || isInUse || request.reservation != nil || request.durableCall != nil
+            || refusal(of: request) != nil
+    }
+
+    /// Waits for the turn of a request whose call has begun, or returns what ends it before it is sent.
+    ///
+    /// Whoever has a pass sends the request, and then calls ``end(_:of:with:)``.
+    package func pass(for request: HTTPRequest) async -> Result<Pass, HTTPError> {
         if let error = refusal(of: request) { return .failure(error) }
         request.durableCall?.willWait?(nil)
         var permit = Permit()
-        var result: HTTPResult
-        do throws(HTTPError) {
-            if let error = await complete(&permit, for: request) { throw error }
-            let admission = try admit(request, &permit)
-            result = await send()
-            let namesTime = note(result, of: request, admission)
-            permit.slots?.refund(after: AdaptiveConcurrency.Sign(result, namesTime: namesTime))
-        } catch {
-            result = .failure(error)
+        var admission = CircuitState.Admission.passes
+        guard let error = await complete(&permit, for: request) ?? admit(request, &permit, &admission) else {
+            return .success(Pass(permit, admission))
         }
+        return .failure(error.heldBack(permit.wait))
+    }
+
+    /// Notes the result of a request that was sent, and returns it with the record of its wait.
+    package func end(_ pass: Pass?, of request: HTTPRequest, with result: HTTPResult) -> HTTPResult {
+        let namesTime = note(result, of: request, pass?.admission ?? .passes)
+        guard let permit = pass?.permit else { return result }
+        permit.slots?.refund(after: AdaptiveConcurrency.Sign(result, namesTime: namesTime))
         return result.heldBack(permit.wait)
     }
 
-    /// Returns what the circuit breaker says of a request that has its permit, which one that it refuses gives back.
-    private func admit(_ request: HTTPRequest, _ permit: inout Permit) throws(HTTPError) -> CircuitState.Admission {
-        let admission = admission(of: request)
-        guard case .refused(let phase, let until) = admission else { return admission }
+    /// Notes what the circuit breaker says of a request that has its permit; one that it refuses gives that back.
+    private func admit(
+        _ request: HTTPRequest,
+        _ permit: inout Permit,
+        _ admission: inout CircuitState.Admission
+    ) -> HTTPError? {
+        admission = self.admission(of: request)
+        guard case .refused(let phase, let until) = admission else { return nil }
         permit.wait.circuit = phase
-        guard circuitBreaker?.isEnforced == true else { return admission }
+        guard circuitBreaker?.isEnforced == true else { return nil }
         handBack(permit.turn, permit.slots, of: request)
-        throw circuitOpen(request, until)
+        return circuitOpen(request, until)
     }
 
     private func admission(of request: HTTPRequest) -> CircuitState.Admission {
@@ -220,6 +240,17 @@ public final class Pacer: HTTPMiddleware {
         var turn: PaceState.Turn?
         /// What it has waited for.
         var wait = AttemptRecord.Pacing()
+    }
+
+    /// What a request that is sent has: its permit, and what the circuit breaker said.
+    package final class Pass: Sendable {
+        fileprivate let permit: Permit
+        fileprivate let admission: CircuitState.Admission
+
+        fileprivate init(_ permit: Permit, _ admission: CircuitState.Admission) {
+            self.permit = permit
+            self.admission = admission
+        }
     }
 
     /// The permit that a request has before its call begins, for its first attempt.
@@ -369,7 +400,11 @@ public final class Pacer: HTTPMiddleware {
     /// What the result of a request tells of whether its server can serve.
     private func outcome(of result: HTTPResult) -> CircuitState.Outcome {
         switch result {
-        case .success(let response): Self.refusals.contains(response.status.rawValue) ? .failure : .success
+        case .success(let response):
+            switch response.status.rawValue {
+            case 429, 503, 529: .failure
+            default: .success
+            }
         case .failure(let error):
             switch error.code {
             case .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .networkConnectionLost,
@@ -380,11 +415,9 @@ public final class Pacer: HTTPMiddleware {
         }
     }
 
-    private static let refusals: Set = [429, 503, 529]
-
     /// Whether there is a limit, or a place that is or was held or that fails.
     private var isInUse: Bool {
-        limits != .none || state.withLock { !$0.places.isEmpty || !$0.circuits.isEmpty }
+        !limits.isNone || state.withLock { !$0.places.isEmpty || !$0.circuits.isEmpty }
     }
 
     /// Ends all waits of this stage; these requests end with ``HTTPError/Code/cancelled``.
@@ -517,7 +550,7 @@ public final class Pacer: HTTPMiddleware {
         let now = clocks.now
         return state.withLock { state in
             if state.places[place] == nil {
-                guard limits != .none, hasRoom(in: &state, now) else { return (turn, .zero) }
+                guard !limits.isNone, hasRoom(in: &state, now) else { return (turn, .zero) }
             }
             return state.places[place, default: PaceState(limits)].take(after: turn, cost: cost, now: now)
         }
@@ -542,7 +575,7 @@ public final class Pacer: HTTPMiddleware {
 
     /// What is shared of the limits of a place; nil: nothing is.
     private func quotas(of place: Place, _ request: HTTPRequest) -> Quotas? {
-        guard let quota, limits != .none else { return nil }
+        guard let quota, !limits.isNone else { return nil }
         let name = request.paceKey ?? request.origin.map { "\($0)" } ?? ""
         let seconds = limits.interval.inSeconds
         return state.withLock { state in

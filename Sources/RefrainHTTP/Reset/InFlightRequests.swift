@@ -23,7 +23,7 @@ package final class InFlightRequests: Sendable {
         /// Those of the tasks that a reset awaits without cancelling them.
         var protected: Set<UInt64> = []
         /// Requests that run in the task of their owner.
-        var owned = SlotMap<Owned>()
+        var owned: [UInt64: Owned] = [:]
         var lastNumber: UInt64 = 0
         /// Requests up to this number are part of a reset.
         var lastDraining: UInt64 = 0
@@ -45,19 +45,18 @@ package final class InFlightRequests: Sendable {
         ///
         /// Tasks that it started may outlive it, and are not counted.
         func isUnderWay(_ number: UInt64) -> Bool {
-            tasks[number] != nil || owned.all.contains { $0.number == number }
+            tasks[number] != nil || owned[number] != nil
         }
 
         /// Removes an owned request that has returned; returns the reset that waited for it as the last one.
-        mutating func endOwned(_ number: UInt64, _ slot: Int) -> UnsafeContinuation<Void, Never>? {
-            owned.remove(at: slot)
+        mutating func endOwned(_ number: UInt64) -> UnsafeContinuation<Void, Never>? {
+            owned[number] = nil
             guard !draining.isEmpty, draining.remove(number) != nil, draining.isEmpty else { return nil }
             return drained.take()
         }
     }
 
     private struct Owned {
-        let number: UInt64
         let owner: any RequestOwner
         let isProtected: Bool
     }
@@ -75,7 +74,7 @@ package final class InFlightRequests: Sendable {
             if isProtected { state.protected.insert(number) }
             // Registered under the lock, so that a reset either cancels the request or refuses it.
             let task = Task { [within = InFlightContext.current] in
-                await InFlightContext.$current.withValue(InFlightContext(self, number, 0, within)) {
+                await InFlightContext.$current.withValue(InFlightContext(self, number, within)) {
                     await next.load(request)
                 }
             }
@@ -95,28 +94,22 @@ package final class InFlightRequests: Sendable {
         return result
     }
 
-    /// Runs a request in the current task, which its owner cancels for a reset; returns nil if it is refused.
-    package func admit(_ owner: any RequestOwner, _ run: () async -> AttemptOutcome) async -> AttemptOutcome? {
-        guard let context = enter(owner) else { return nil }
-        let outcome = await InFlightContext.$current.withValue(context) { await run() }
-        leave(context)
-        return outcome
-    }
-
-    /// Registers a request that runs in the task of its owner; returns nil if it is refused.
-    func enter(_ owner: any RequestOwner) -> InFlightContext? {
+    /// Registers a request that runs in the task of its owner, which a reset cancels; returns nil if it is refused.
+    ///
+    /// The task is made by ``InFlightContext/starting(_:)`` of what it returns.
+    package func enter(_ owner: any RequestOwner) -> InFlightContext? {
         let outer = InFlightContext.current
         return state.withLock { state in
             let isProtected = Self.isForRefresh
             guard let number = state.begin(admission, isProtected: isProtected) else { return nil }
-            let slot = state.owned.insert(Owned(number: number, owner: owner, isProtected: isProtected))
-            return InFlightContext(self, number, slot, outer)
+            state.owned[number] = Owned(owner: owner, isProtected: isProtected)
+            return InFlightContext(self, number, outer)
         }
     }
 
     /// Removes a request that has returned.
-    func leave(_ context: InFlightContext) {
-        state.withLock { $0.endOwned(context.number, context.slot) }?.resume()
+    package func leave(_ context: InFlightContext) {
+        state.withLock { $0.endOwned(context.number) }?.resume()
     }
 
     /// Whether the calling code refreshes a credential: a reset lets it finish, so that a rotated token is not lost.
@@ -144,18 +137,18 @@ package final class InFlightRequests: Sendable {
             if let reset = state.reset { return reset }
             let protected = state.tasks.filter { state.protected.contains($0.key) }.values
             let others = state.tasks.filter { !state.protected.contains($0.key) }.values
-            let owned = state.owned.all
+            let owned = state.owned
             state.lastDraining = state.lastNumber
             // Detached, because the reset belongs to no request, even if a request called it.
             let reset = Task.detached {
                 for task in others { task.cancel() }
-                for request in owned where !request.isProtected { request.owner.cancelTask() }
+                for request in owned.values where !request.isProtected { request.owner.cancelTask() }
                 // First, since a stage or a transport further in ends all that it has when it is reset.
                 for task in protected { _ = await task.value }
-                await self.drain(owned.filter(\.isProtected))
+                await self.drain(owned.filter(\.value.isProtected).keys)
                 await rest()
                 for task in others { _ = await task.value }
-                await self.drain(owned)
+                await self.drain(owned.keys)
                 self.state.withLock { $0.reset = nil }
             }
             state.reset = reset
@@ -191,11 +184,11 @@ package final class InFlightRequests: Sendable {
     var areAroundPresentCode: Bool { InFlightContext.current?.contains(self) ?? false }
 
     /// Returns when these owned requests have returned.
-    private func drain(_ requests: [Owned]) async {
+    private func drain(_ requests: Dictionary<UInt64, Owned>.Keys) async {
         // Unsafe: resumed once, here if all have returned, otherwise by the removal of the last one.
         await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
             let isDone = state.withLock { state in
-                state.draining = Set(requests.map(\.number)).intersection(state.owned.all.map(\.number))
+                state.draining = Set(requests).intersection(state.owned.keys)
                 if !state.draining.isEmpty { state.drained = continuation }
                 return state.draining.isEmpty
             }
@@ -211,7 +204,7 @@ package final class InFlightRequests: Sendable {
 }
 
 /// The requests that the current code runs within, the innermost first.
-final class InFlightContext: Sendable {
+package final class InFlightContext: Sendable {
     @TaskLocal static var current: InFlightContext?
 
     /// Whether the current code runs within a request of any chain.
@@ -219,16 +212,16 @@ final class InFlightContext: Sendable {
 
     private let inFlight: InFlightRequests
     fileprivate let number: UInt64
-    /// The slot of a request that runs in the task of its owner.
-    fileprivate let slot: Int
     private let outer: InFlightContext?
 
-    init(_ inFlight: InFlightRequests, _ number: UInt64, _ slot: Int, _ outer: InFlightContext?) {
+    init(_ inFlight: InFlightRequests, _ number: UInt64, _ outer: InFlightContext?) {
         self.inFlight = inFlight
         self.number = number
-        self.slot = slot
         self.outer = outer
     }
+
+    /// Makes a task that runs within this request.
+    package func starting<Made>(_ make: () -> Made) -> Made { Self.$current.withValue(self, operation: make) }
 
     func contains(_ wanted: InFlightRequests) -> Bool {
         inFlight === wanted && inFlight.isUnderWay(number) || (outer?.contains(wanted) ?? false)

@@ -25,9 +25,14 @@ extension HTTPResponse {
         if request.download != nil, status.rawValue >= 400, !request.keepsErrorContent {
             return await withBeginningOfBody()
         }
+        return await collected()
+    }
+
+    /// Reads the body as the transport would have done; `progress` receives the number of bytes after each chunk.
+    package func collected(progress: (Int) -> Void = { _ in }) async -> HTTPResult {
         let limit = request.maximumBodySize ?? HTTPRequest.defaultMaximumBodySize
         do {
-            return .success(with(.bytes(try await body.collect(upTo: limit))))
+            return .success(with(.bytes(try await body.collect(upTo: limit, progress: progress))))
         } catch {
             return .failure(failure(error, limit))
         }

@@ -15,7 +15,7 @@ package final class DurableCall: Sendable {
     /// It receives the request after an attempt that another one follows, and nil before an attempt.
     let willWait: (@Sendable (HTTPRequest?) -> Void)?
     /// Called before the request is sent; returns why it is not, or nil.
-    let refusal: @Sendable (HTTPRequest) async -> HTTPError?
+    package let refusal: @Sendable (HTTPRequest) async -> HTTPError?
 
     /// Describes a call.
     package init(
@@ -60,11 +60,6 @@ package final class DurableCall: Sendable {
 
 /// Asks a durable queue before each send of its requests; next to the transport, behind every stage that waits.
 package enum DurableGate {
-    /// Returns the error of a request that its queue does not allow to be sent; nil for any other request.
-    package static func refusal(of request: HTTPRequest) async -> HTTPError? {
-        await request.durableCall?.refusal(request)
-    }
-
     /// Marks a request that is sent now, so that its queue is not told of waits inside the transport.
     package static func pass(_ request: inout HTTPRequest) {
         if let durable = request.durableCall { request.durableCall = durable.behindGate }
@@ -81,7 +76,7 @@ extension HTTPLoader {
 
 private struct DurableGateStage: HTTPMiddleware {
     func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
-        if let refusal = await DurableGate.refusal(of: request) { return .failure(refusal) }
+        if let refusal = await request.durableCall?.refusal(request) { return .failure(refusal) }
         var request = request
         DurableGate.pass(&request)
         return await next.load(request)

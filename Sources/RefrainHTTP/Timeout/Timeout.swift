@@ -49,8 +49,10 @@ public struct Timeout: HTTPMiddleware {
     /// Loads a request within its limits.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         var request = request
-        request.timeouts.fill(from: limits)
-        let total = request.isTimedToHead ? limits.total : next.keepsTimeouts ? nil : request.timeLeft
+        var limits = request.timeouts
+        limits.fill(from: self.limits)
+        if limits != request.timeouts { request.timeouts = limits }
+        let total = request.isTimedToHead ? self.limits.total : next.keepsTimeouts ? nil : request.timeLeft
         guard let total else { return await next.load(request) }
         return await race(request, total.clampedToDelay, next)
     }

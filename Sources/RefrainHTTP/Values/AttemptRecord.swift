@@ -162,15 +162,23 @@ extension HTTPResult {
 
     /// Returns the same result with a further wait before its request was sent.
     func heldBack(_ wait: AttemptRecord.Pacing) -> HTTPResult {
-        guard wait != AttemptRecord.Pacing() else { return self }
         switch self {
         case .success(var response):
+            guard wait != AttemptRecord.Pacing() else { return self }
             response.exchange.pacing = wait + response.exchange.pacing
             return .success(response)
-        case .failure(var error):
-            error.pacing = wait + error.pacing
-            return .failure(error)
+        case .failure(let error): return .failure(error.heldBack(wait))
         }
+    }
+}
+
+extension HTTPError {
+    /// Returns the same error with a further wait before its request was sent.
+    func heldBack(_ wait: AttemptRecord.Pacing) -> HTTPError {
+        guard wait != AttemptRecord.Pacing() else { return self }
+        var error = self
+        error.pacing = wait + pacing
+        return error
     }
 }
 

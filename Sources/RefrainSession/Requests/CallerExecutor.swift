@@ -13,15 +13,22 @@ final class CallerExecutor: TaskExecutor {
     /// What is sent for the request, through the pipeline.
     let prepared: HTTPRequest
     let pipeline: RequestPipeline
+    /// The request among those that a reset waits for; nil: a reset is in progress, and refuses it.
+    let admitted: InFlightContext?
 
     init(for request: Request, sending prepared: HTTPRequest, _ pipeline: RequestPipeline) {
         self.request = request
         self.prepared = prepared
         self.pipeline = pipeline
+        admitted = pipeline.admission.requests.enter(request)
     }
 
     /// Starts the request's task.
     func start() -> Task<Void, Never> {
+        admitted?.starting(makeTask) ?? makeTask()
+    }
+
+    private func makeTask() -> Task<Void, Never> {
         Task(executorPreference: self) { await self.request.run(self) }
     }
 

@@ -16,8 +16,7 @@ public import Foundation
 /// ``DataStreamRequest``.
 public class Request: @unchecked Sendable, Identifiable {
     // @unchecked Sendable: stored properties are immutable and Sendable; mutable state is behind the lock of `state`.
-    // `slot` belongs to the session box and is accessed under its lock. The compiler cannot verify subclasses, which
-    // exist only in this module.
+    // The compiler cannot verify subclasses, which exist only in this module.
 
     /// The identifier of the request, generated on first access.
     public var id: UUID { state.withLock { $0.id } }
@@ -32,8 +31,6 @@ public class Request: @unchecked Sendable, Identifiable {
     private(set) var interceptors: InterceptorChain
     let sessionBox: SessionBox
     private let state: Locked<RequestState>
-    /// The slot of the request in the session box, while it is there.
-    var slot: Int?
     /// Whether the request starts when its response is read; nil means the session's setting.
     ///
     /// Set before the request is returned, and not changed afterwards.

@@ -24,13 +24,17 @@ extension Request {
         /// Waits for the request to finish, and returns its result with request, response and attempts.
         public var response: DataResponse<Value, RefrainError> {
             get async {
-                await withTaskCancellationHandler {
-                    await request.ended()
-                } onCancel: {
-                    if cancelsAutomatically { request.cancel() }
-                }
+                if !request.hasEnded { await wait() }
                 let (outcome, sent) = request.ending
                 return read(outcome, sent)
+            }
+        }
+
+        private func wait() async {
+            await withTaskCancellationHandler {
+                await request.ended()
+            } onCancel: {
+                if cancelsAutomatically { request.cancel() }
             }
         }
 

@@ -12,14 +12,21 @@ enum BodyProgress {
     static func send(
         _ request: HTTPRequest,
         for owner: Request,
-        through transport: any HTTPLoader
+        through transport: any HTTPLoader,
+        within timeout: (any HTTPMiddleware)?
     ) async -> HTTPResult {
-        if let refusal = await DurableGate.refusal(of: request) { return .failure(refusal) }
+        if let refusal = await request.durableCall?.refusal(request) { return .failure(refusal) }
         let watchesHead = owner.watchesHeads
         let collects = !request.streamsResponse && (owner.watchesDownload || watchesHead)
         switch watched(request, by: owner, collects: collects) {
         case .success(let sent):
-            return await deliver(await transport.load(sent), of: sent, to: owner, watchesHead, collects: collects)
+            let result: HTTPResult
+            if let timeout, sent.timeLeft != nil {
+                result = await timeout.load(sent, next: transport)
+            } else {
+                result = await transport.load(sent)
+            }
+            return await deliver(result, of: sent, to: owner, watchesHead, collects: collects)
         case .failure(let error):
             return .failure(error)
         }
@@ -61,31 +68,10 @@ enum BodyProgress {
             return .failure(refusal)
         }
         guard collects, !request.deferredBodies.contains(status: response.status.rawValue) else { return result }
-        return await collect(response, for: owner)
-    }
-
-    /// Reads the body as the transport would have done, and publishes its progress.
-    private static func collect(_ response: HTTPResponse, for owner: Request) async -> HTTPResult {
-        var bytes = Data()
-        let limit = response.request.maximumBodySize ?? HTTPRequest.defaultMaximumBodySize
         let total = response.expectedLength
-        do {
-            for try await chunk in response.body {
-                guard bytes.count <= limit - chunk.count else {
-                    throw HTTPError(
-                        .dataLengthExceedsMaximum,
-                        request: response.request,
-                        message: "the body is larger than \(limit) bytes",
-                        bytesSent: response.exchange.bytesSent
-                    )
-                }
-                bytes.append(contentsOf: chunk)
-                owner.note(downloaded: Request.TransferProgress(completed: Int64(bytes.count), total: total))
-            }
-        } catch {
-            return .failure(Self.failure(error, response.request))
+        return await response.collected { bytes in
+            owner.note(downloaded: Request.TransferProgress(completed: Int64(bytes), total: total))
         }
-        return .success(response.with(.data(bytes)))
     }
 
     private static func failure(_ error: any Error, _ request: HTTPRequest) -> HTTPError {

@@ -41,13 +41,19 @@ enum RequestAdaptation {
         of owner: Request,
         in pipeline: RequestPipeline
     ) async -> Result<Attempt, HTTPError> {
-        let ((number, adapted), isLate) = await original.withinDeadline {
-            await owner.gate.pass()
-            guard !Task.isCancelled else { return (0, Adapted.failure(.explicitlyCancelled)) }
-            let number = owner.beginAttempt()
-            switch remade(original, for: number, of: owner).flatMap(\.withoutBodyInGET) {
-            case .success(let made): return (number, await adapt(made, original, of: owner, number))
-            case .failure(let error): return (number, .failure(error))
+        let number: Int
+        let adapted: Adapted
+        var isLate = false
+        if owner.gate.isOpen, owner.interceptors.adapters.isEmpty {
+            let made: Adapted
+            (number, made) = make(original, of: owner)
+            adapted = made.flatMap { checked($0, of: owner, original) }
+        } else {
+            ((number, adapted), isLate) = await original.withinDeadline {
+                await owner.gate.pass()
+                let (number, made) = make(original, of: owner)
+                guard case .success(let request) = made else { return (number, made) }
+                return (number, await adapt(request, original, of: owner, number))
             }
         }
         switch adapted {
@@ -57,6 +63,13 @@ enum RequestAdaptation {
         case .failure: break
         }
         return sending(adapted, original, number, owner).map { Attempt(number, $0, owner, pipeline.clocks) }
+    }
+
+    /// Begins an attempt; returns its number, and its request before adaptation.
+    private static func make(_ original: HTTPRequest, of owner: Request) -> (Int, Adapted) {
+        guard !Task.isCancelled else { return (0, .failure(.explicitlyCancelled)) }
+        let number = owner.beginAttempt()
+        return (number, remade(original, for: number, of: owner).flatMap(\.withoutBodyInGET))
     }
 
     /// Publishes what is sent, or why nothing is.

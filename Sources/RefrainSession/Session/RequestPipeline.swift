@@ -19,6 +19,7 @@ final class RequestPipeline: Sendable {
     let throttle: (any HTTPMiddleware)?
     private let resume: Resume
     let transport: any HTTPLoader
+    private let timeout: (any HTTPMiddleware)?
     let clocks: RetryClocks
 
     init(_ settings: Session.Settings, before loader: any HTTPLoader) {
@@ -30,7 +31,8 @@ final class RequestPipeline: Sendable {
         resume = Resume(clocks: settings.clocks)
         // What does not keep the time of a call and of an attempt itself is cancelled when that is up.
         let last = (loader as? ChainedLoader)?.last ?? loader
-        transport = last.keepsTimeouts ? loader : Timeout(clocks: settings.clocks) --> loader
+        timeout = last.keepsTimeouts ? nil : Timeout(clocks: settings.clocks)
+        transport = loader
         clocks = settings.clocks
     }
 
@@ -40,8 +42,9 @@ final class RequestPipeline: Sendable {
         let request = call.prepared.withoutDeadline
 
         // 1. Admit. Outermost: a reset refuses new requests, cancels those in flight, and waits until they returned.
-        let outcome = await admission.requests.admit(call.request) { await coalesce(request, call.request) }
-        return outcome ?? AttemptOutcome(admission.refusal(of: request))
+        guard let admitted = call.admitted else { return AttemptOutcome(admission.refusal(of: request)) }
+        defer { admission.requests.leave(admitted) }
+        return await coalesce(request, call.request)
     }
 
     // 2. Coalesce. Outside of redirects and retries: requests that share an exchange share its outcome. Requests that
@@ -98,7 +101,14 @@ final class RequestPipeline: Sendable {
     //    the limit: a request that is held takes no slot.
     private func pace(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
         guard let pacer else { return await limit(request, owner) }
-        return await pacer.paced(request) { await limit(request, owner) }
+        var pass: Pacer.Pass?
+        if pacer.asks(request) {
+            switch await pacer.pass(for: request) {
+            case .success(let given): pass = given
+            case .failure(let error): return .failure(error)
+            }
+        }
+        return pacer.end(pass, of: request, with: await limit(request, owner))
     }
 
     // 7. Limit. Inside of retries: the slot is free during back-off.
@@ -115,7 +125,7 @@ final class RequestPipeline: Sendable {
     }
 
     private func send(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
-        await BodyProgress.send(request, for: owner, through: transport)
+        await BodyProgress.send(request, for: owner, through: transport, within: timeout)
     }
 
     // 9. Validate and decode. Inside of retries: a retrier is called for a response that does not pass, once for each

@@ -23,7 +23,7 @@ final class SessionBox: @unchecked Sendable {
     private let state = Locked(Running())
 
     private struct Running {
-        var requests = SlotMap<Request>()
+        var requests: Set<Request> = []
         var invalidation: RefrainError?
         /// Whether the requests in flight were ended as well.
         var isEnded = false
@@ -43,12 +43,12 @@ final class SessionBox: @unchecked Sendable {
     var isGone: Bool { gone.load(ordering: .acquiring) }
 
     /// The requests that were made and have not ended.
-    var requests: [Request] { state.withLock { $0.requests.all } }
+    var requests: Set<Request> { state.withLock { $0.requests } }
 
     /// Registers a request; returns an error if the session was invalidated.
     func adopt(_ request: Request) -> RefrainError? {
         let (reason, isEnded) = state.withLock { state in
-            request.slot = state.requests.insert(request)
+            state.requests.insert(request)
             return (state.invalidation, state.isEnded)
         }
         // While the session drains, a request in flight may need another one.
@@ -58,9 +58,7 @@ final class SessionBox: @unchecked Sendable {
 
     /// Releases a request that has ended.
     func forget(_ request: Request) {
-        state.withLock { state in
-            if let slot = request.slot.take() { state.requests.remove(at: slot) }
-        }
+        state.withLock { _ = $0.requests.remove(request) }
     }
 
     /// Refuses further requests; those in flight go on.

@@ -25,8 +25,8 @@ struct RequestPipelineTests {
         func count(_ call: String, in text: String) -> Int { text.ranges(of: call).count }
         let pipeline = try code("RequestPipeline.swift")
         for call in [
-            "admission.requests.admit(", "await coalesce(", "redirect.follow(", "await retry(", "retry.run(",
-            "await attempt(", "RequestAdaptation.prepare(", "await pace(", "pacer.paced(",
+            "call.admitted", "await coalesce(", "redirect.follow(", "await retry(", "retry.run(",
+            "await attempt(", "RequestAdaptation.prepare(", "await pace(", "pacer.pass(", "pacer.end(",
             "await inspect(", "BodyProgress.send(",
         ] { #expect(count(call, in: pipeline) == 1, "\(call)") }
         #expect(count("transport.load(", in: pipeline) == 0)

@@ -48,7 +48,8 @@ public struct HTTPBody: Sendable {
 
     /// A body of text in UTF-8.
     public static func text(_ text: String, contentType: String? = "text/plain; charset=utf-8") -> HTTPBody {
-        HTTPBody(.bytes(Data(text.utf8)), contentType: contentType)
+        var text = text
+        return HTTPBody(.bytes(text.withUTF8 { Data($0) }), contentType: contentType)
     }
 
     /// A body read from a local file.
@@ -182,8 +183,14 @@ extension HTTPBody: AsyncSequence {
     /// - Parameter maximum: the maximum number of bytes. Defaults to no limit.
     /// - Throws: ``HTTPBody/TooLarge`` if the body is larger, and the errors of the body's source.
     public func collect(upTo maximum: Int = .max) async throws -> [UInt8] {
+        try await collect(upTo: maximum) { _ in }
+    }
+
+    /// Reads all bytes of the body; `progress` receives their number after each chunk.
+    func collect(upTo maximum: Int, progress: (Int) -> Void) async throws -> [UInt8] {
         if case .bytes(let bytes) = storage {
             guard bytes.count <= maximum else { throw TooLarge(limit: maximum) }
+            if !bytes.isEmpty { progress(bytes.count) }
             return Array(bytes)
         }
         var collected: [UInt8] = []
@@ -193,6 +200,7 @@ extension HTTPBody: AsyncSequence {
                 throw TooLarge(limit: maximum)
             }
             collected += chunk
+            progress(collected.count)
         }
         return collected
     }
