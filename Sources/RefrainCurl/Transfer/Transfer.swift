@@ -621,7 +621,8 @@ final class Transfer: @unchecked Sendable {
             proxyStatus: proxyStatus,
             proxyMayConnectLater: proxyAnswer?.isTransient ?? true
         )
-        var error = failure(facts.code, message: text, underlyingError: failed)
+        let shown = facts.lineIsTooLong ? "a line of the head of the response is longer than 100 KB" : text
+        var error = failure(facts.code, message: shown, underlyingError: failed)
         if facts.refusesTunnel { error.proxyAnswer = proxyAnswer }
         return error
     }
