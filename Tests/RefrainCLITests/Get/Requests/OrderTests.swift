@@ -217,6 +217,9 @@ struct OrderTests {
         "a condition that cannot be read is refused",
         arguments: [
             ("--until", "200"), ("--until", "STATUS in x"), ("--until-json", "state"), ("--until-json", ".a == b"),
+            ("--until-json", ".items != []"), ("--until-json", ".a == {\"b\": 1}"), ("--until-json", ".a >= true"),
+            ("--until-json", ".[\"a b\"] == 1"), ("--until-json", ".items[].a == 1"),
+            ("--until-json", ".items | length == 1"), ("--until-json", ".items[-1] == 1"),
         ]
     )
     func conditions(option: String, text: String) async throws {
