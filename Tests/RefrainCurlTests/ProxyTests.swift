@@ -166,6 +166,25 @@ struct ProxyTests {
         #expect(server.log.isEmpty && !"\(error)".contains("wrong"))
     }
 
+    @Test(
+        "R8: a SOCKS proxy whose rules forbid the host is not asked again; one that cannot reach it is",
+        arguments: [(2, false), (5, true), (7, false), (8, false)] as [(UInt8, Bool)]
+    )
+    func refusedBySOCKS(reply: UInt8, isTransient: Bool) async throws {
+        let proxy = RawServer { connection in
+            guard let greeting = connection.read(2), connection.read(Int(greeting[1])) != nil else { return }
+            connection.write([5, 0])
+            guard let request = connection.read(5), connection.read(Int(request[4]) + 2) != nil else { return }
+            connection.write([5, reply, 0, 1, 0, 0, 0, 0, 0, 0])
+        }
+        var configuration = CurlLoader.Configuration()
+        configuration.proxy = "socks5h://127.0.0.1:\(proxy.port)"
+        let loader = try CurlLoader(configuration: configuration)
+        let error = try failure(of: await loader.load(HTTPRequest("http://example.test/", method: .post)))
+        #expect(error.code == (isTransient ? .cannotConnectToHost : .proxyRefused), "\(error)")
+        #expect(error.bytesSent == 0)
+    }
+
     @Test("R31: settings that cannot be used are refused where they are given")
     func invalidSettings() {
         let changes: [(String, (inout CurlLoader.Configuration) -> Void)] = [

@@ -258,6 +258,12 @@ struct GetCommand {
             default: throw UsageError("--output-dir: \(folder) is not a folder")
             }
         }
+        if case .remoteNames(let folder) = settings.destination,
+            folder.isEmpty || Directory.kind(of: folder) == .folder,
+            let obstacle = Directory.obstacle(toWritingInto: folder)
+        {
+            throw UsageError("--remote-name: \(obstacle)")
+        }
         do {
             for destination in settings.destination.destinations {
                 switch destination {
@@ -282,6 +288,11 @@ struct GetCommand {
             }
         } catch {
             throw UsageError("--output: \(error)\(hint)")
+        }
+        // They are written when the requests have been sent.
+        let later = [("--cookie-jar", settings.cookies.file), ("--etag-save", settings.options.files.tagFile)]
+        for case (let option, let path?) in later where Output.given(path) == nil {
+            if let obstacle = Output.obstacle(toReplacing: path) { throw UsageError("\(option): \(obstacle)") }
         }
         return streams
     }

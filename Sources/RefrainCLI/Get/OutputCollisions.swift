@@ -64,7 +64,9 @@ enum OutputCollisions {
         }
         if destination.printsInOrder { try add("-", "the response") }
         for name in [OptionName.report, .timelineSVG, .cookieJar] {
-            try add(arguments.last(name), "--\(name.rawValue)", name == .cookieJar ? [:] : inputs)
+            // The jar may be the file that cookies are read from.
+            let others = name == .cookieJar ? inputs.filter { $0.value != "--cookie" } : inputs
+            try add(arguments.last(name), "--\(name.rawValue)", others)
         }
         try add(arguments.last(.etagSave), "--etag-save", inputs)
         if let path = arguments.last(.dumpHeader), path != "-" { try add(path, "--dump-header", inputs) }

@@ -179,7 +179,11 @@ final class OutputCoordinator {
     func finish() -> ExitStatus {
         screen.end()
         writeCookies()
-        let summary = RunSummary(settings, progress.sum.0, elapsed: progress.sum.elapsed, last, report: intactReport)
+        let sum = progress.sum.0
+        if let remark = settings.options.pace.remark, sum.done > 0, settings.display.showsFailures {
+            screen.say("refrain get: \(remark)\n")
+        }
+        let summary = RunSummary(settings, sum, elapsed: progress.sum.elapsed, last, report: intactReport)
         if Task.isCancelled {
             if settings.display.showsFailures { screen.say("refrain get: \(summary.interruption)\n") }
         } else if settings.display.tellsEnd, !isClosed || status != .success, let line = summary.line {

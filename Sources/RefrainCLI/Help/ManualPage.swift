@@ -29,6 +29,7 @@ enum ManualPage {
         ("http_proxy, https_proxy, all_proxy", "The proxies for URLs of these schemes, unless --proxy names one."),
         ("no_proxy", "The hosts that no proxy is used for; * is all hosts."),
         ("HOME", "The folder of .netrc, for --netrc."),
+        ("TERM", "On a terminal that is dumb no line is drawn again and again; messages are as in a file."),
         ("TMPDIR", "Where a body that comes through a pipe is kept until it is sent. The default is /tmp."),
         ("TZ", "The time zone of the times in messages; reports are in UTC."),
     ]

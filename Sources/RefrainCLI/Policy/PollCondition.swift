@@ -56,6 +56,13 @@ struct PollCondition: Sendable {
         } catch {
             throw refuse("compares with text that is not JSON: \(error); write a text in quotation marks")
         }
+        // No order and no equality is defined for other values, so the condition would always or never hold.
+        switch value.value {
+        case .number, .string: break
+        case .bool, .null:
+            guard ["==", "!="].contains(operation) else { throw refuse("can only ask whether it is equal, or not") }
+        default: throw refuse("must compare with a text, a number, true, false or null")
+        }
         if path.hasPrefix("/") {
             // A JSON Pointer (RFC 6901).
             let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
@@ -63,6 +70,14 @@ struct PollCondition: Sendable {
             return Comparison(path: names.map { String($0) }, operation: operation, value: value, text: valueText)
         }
         guard path.hasPrefix(".") else { throw refuse("must begin with a dot or a slash") }
+        // What jq reads in another way would be taken for names that no response has.
+        let indices = path.split(separator: "[", omittingEmptySubsequences: false).dropFirst().map {
+            $0.prefix { $0 != "]" }
+        }
+        guard !path.contains(where: { "\"'|()?*{}".contains($0) }), indices.allSatisfy({ ASCIINumber.whole($0) != nil })
+        else {
+            throw refuse("has a path that is not understood; write .items[0].state, or '/items/0/any name'")
+        }
         let names = path.replacing("[", with: ".").replacing("]", with: "").split(separator: ".").map(String.init)
         return Comparison(path: names, operation: operation, value: value, text: valueText)
     }

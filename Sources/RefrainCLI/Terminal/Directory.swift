@@ -75,15 +75,23 @@ enum Directory {
         folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
     }
 
-    /// Why a new file cannot replace an existing one, although it can be made beside it; nil where it can.
+    /// Why a file of this path cannot be made, although one without a name can be made in its folder; nil where it can.
     static func obstacle(toReplacing path: String) -> SystemError? {
         var (file, folder) = (stat(), stat())
         let outer = above(path)
-        guard stat(path, &file) == 0, stat(outer.isEmpty ? "." : outer, &folder) == 0 else { return nil }
+        guard stat(path, &file) == 0, stat(outer.isEmpty ? "." : outer, &folder) == 0 else {
+            return errno == ENAMETOOLONG ? SystemError(what: "cannot create \(path)", code: ENAMETOOLONG) : nil
+        }
         func fail(_ code: Int32) -> SystemError { SystemError(what: "cannot replace \(path)", code: code) }
         let me = geteuid()
         if folder.st_mode & S_ISVTX != 0, me != 0, me != file.st_uid, me != folder.st_uid { return fail(EPERM) }
         return nil
+    }
+
+    /// Why no file can be made in a folder; nil where one can.
+    static func obstacle(toWritingInto folder: String) -> SystemError? {
+        let folder = folder.isEmpty ? "." : folder
+        return access(folder, W_OK | X_OK) == 0 ? nil : SystemError(what: "cannot write into \(folder)", code: errno)
     }
 
     /// Whether a file is a mount point, as in containers, so that another file cannot replace it.

@@ -103,6 +103,20 @@ final class Output: Sendable {
         }
     }
 
+    /// Why ``replace(_:with:)`` will fail; nil where nothing is known against it.
+    static func obstacle(toReplacing path: String) -> SystemError? {
+        func fail(_ code: Int32) -> SystemError { SystemError(what: "cannot write \(path)", code: code) }
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            guard errno == ENOENT, let target = try? Directory.resolved(path) else { return fail(errno) }
+            let folder = Directory.above(target)
+            return access(folder.isEmpty ? "." : folder, W_OK | X_OK) == 0 ? nil : fail(errno)
+        }
+        if status.st_mode & S_IFMT == S_IFDIR { return fail(EISDIR) }
+        return access(path, W_OK) == 0 || Directory.obstacle(toWritingInto: Directory.above(path)) == nil
+            ? nil : fail(EACCES)
+    }
+
     /// Empties a file that was opened by its name; inherited descriptors and devices are not changed.
     func empty() throws(SystemError) {
         guard isOwned, !mayBlock, ftruncate(descriptor, 0) != 0 else { return }

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
 /// Standard error during a run: lines that stay, and on a terminal one line below them that is drawn again and again.
 ///
 /// All messages of a run go through it, so that none is written into the line.
@@ -18,7 +26,9 @@ final class StatusLine: Sendable {
 
     init(_ output: Output = .error) {
         self.output = output
-        isTerminal = output.columns != nil
+        // A dumb terminal, as a shell in an editor has, shows the control sequences instead of obeying them.
+        let isDumb = getenv("TERM").map { String(cString: $0) } == "dumb"
+        isTerminal = output.columns != nil && !isDumb
     }
 
     /// The time from one drawing to the next.

@@ -17,6 +17,8 @@ struct ConnectAttempts {
     private var hasLeftOutAddress = false
     /// Whether an address was left out because of the destination policy.
     private(set) var policyRefused = false
+    /// Why the system opened no socket for an address; nil: it did.
+    private(set) var openingError: Int32?
     /// Whether the addresses that were left out are tried now.
     private var triesAllAddresses = false
 
@@ -55,6 +57,9 @@ struct ConnectAttempts {
     }
 
     mutating func noteRefusalByPolicy() { policyRefused = true }
+
+    /// Records that the system opened no socket, which says nothing about the address.
+    mutating func noteUnopened(_ number: Int32) { openingError = number }
 
     /// Records a socket; `timeLeft` is the remaining time to connect.
     mutating func append(_ socket: Int32, to address: AddressKey, _ iteration: LoopIteration, timeLeft: Int64) {

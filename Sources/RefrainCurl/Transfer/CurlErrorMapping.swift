@@ -113,10 +113,12 @@ struct CurlErrorMapping {
     /// Whether the proxy responded with a failure to connect.
     var refusesTunnel: Bool { !wasSent && proxyStatus >= 300 }
 
+    /// Whether a line of the head was longer than libcurl's limit of 100 KB, which ends as CURLE_OUT_OF_MEMORY.
+    var lineIsTooLong: Bool { [CURLE_OUT_OF_MEMORY, Self.tooLarge].contains(result) && wasSent && !headIsComplete }
+
     /// The code of CURLE_OUT_OF_MEMORY, which libcurl also returns if a limit of its own is exceeded.
     private var memoryCode: HTTPError.Code {
-        // A line of the head of more than 100 KB.
-        if wasSent, !headIsComplete { return .badServerResponse }
+        if lineIsTooLong { return .badServerResponse }
         // A piece of a body that expands to more than 64 MB while the reader is slow.
         return isPaused ? .dataLengthExceedsMaximum : .unknown
     }
@@ -132,7 +134,10 @@ struct CurlErrorMapping {
         if message.contains("resolve") { return .cannotFindHost }
         // A SOCKS proxy has permanently rejected user and password.
         let refusals = ["User was rejected", "No authentication method was acceptable"]
-        return refusals.contains(where: message.contains) ? .proxyAuthenticationRequired : .cannotConnectToHost
+        if refusals.contains(where: message.contains) { return .proxyAuthenticationRequired }
+        // Its rules forbid the connection, or it does not support the command or the kind of address (RFC 1928 §6).
+        let isFinal = message.contains("SOCKS5") && ["(2)", "(7)", "(8)"].contains(where: message.hasSuffix)
+        return isFinal ? .proxyRefused : .cannotConnectToHost
     }
 
     private var handshakeCode: HTTPError.Code {

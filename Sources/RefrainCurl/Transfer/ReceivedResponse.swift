@@ -175,7 +175,7 @@ final class ReceivedResponse {
             return true
         } catch {
             // If it was stopped, `keep` has said why.
-            if case .malformed(let reason) = error { stopForCoding("it is no \(head.coding): \(reason)") }
+            if case .malformed(let reason) = error { stopForCoding("it is not valid \(head.coding): \(reason)") }
             return false
         }
     }

@@ -8,6 +8,13 @@ internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
 
 /// The receiver of a transfer's result.
 enum Completion {
@@ -194,6 +201,10 @@ final class Transfer: @unchecked Sendable {
             policyAllows(address)
         else { return CURL_SOCKET_BAD }
         let socket = refrain_open_socket(address)
+        guard socket >= 0 else {
+            connecting.noteUnopened(errno)
+            return CURL_SOCKET_BAD
+        }
         refrain_watch_add(iteration.watch, socket)
         if limitsConnectItself, connecting.isEmpty {
             // Connecting begins now; the transfer may have waited for others before.
@@ -621,7 +632,8 @@ final class Transfer: @unchecked Sendable {
             proxyStatus: proxyStatus,
             proxyMayConnectLater: proxyAnswer?.isTransient ?? true
         )
-        var error = failure(facts.code, message: text, underlyingError: failed)
+        let shown = facts.lineIsTooLong ? "a line of the head of the response is longer than 100 KB" : text
+        var error = failure(facts.code, message: shown, underlyingError: failed)
         if facts.refusesTunnel { error.proxyAnswer = proxyAnswer }
         return error
     }
@@ -646,6 +658,9 @@ final class Transfer: @unchecked Sendable {
         }
         if result == CURLE_COULDNT_RESOLVE_HOST, connecting.isNameServerSilent {
             return "no name server has answered whether there is the host \(nameToLookUp ?? "")"
+        }
+        if result == CURLE_COULDNT_CONNECT, connecting.isEmpty, let number = connecting.openingError {
+            return "the system opens no socket: \(String(cString: strerror(number)))"
         }
         if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
             return "the server's public key is none of those that are pinned for its host; it is "

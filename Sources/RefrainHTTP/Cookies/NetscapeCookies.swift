@@ -42,11 +42,20 @@ extension CookieJar {
 
     /// Writes the jar to a file that only its owner can read, complete or not at all.
     ///
+    /// Links are followed; a device or a pipe is written to.
+    ///
     /// - Throws: ``HTTPBody/FileError`` if the file cannot be written.
     public func write(to path: String) throws(HTTPBody.FileError) {
-        var template = Array("\(path).XXXXXX".utf8CString)
+        // Renaming a file over a link would replace the link; over a device or a pipe, it would remove that.
+        let target = realpath(path, nil).map { name in
+            defer { free(name) }
+            return String(cString: name)
+        }
+        var status = stat()
+        let isFile = stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
+        var template = Array("\(target ?? path).XXXXXX".utf8CString)
         // Made with mode 0600.
-        let descriptor = mkstemp(&template)
+        let descriptor = isFile ? mkstemp(&template) : open(path, O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw HTTPBody.FileError(path: path, operation: .create, errno: errno) }
         let temporary = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         var failure = Array(netscapeText.utf8).withUnsafeBytes { bytes -> Int32? in
@@ -60,9 +69,9 @@ extension CookieJar {
             return nil
         }
         if close(descriptor) != 0, failure == nil { failure = errno }
-        if failure == nil, rename(temporary, path) != 0 { failure = errno }
+        if failure == nil, isFile, rename(temporary, target ?? path) != 0 { failure = errno }
         if let failure {
-            unlink(temporary)
+            if isFile { unlink(temporary) }
             throw HTTPBody.FileError(path: path, operation: .write, errno: failure)
         }
     }
@@ -78,7 +87,8 @@ extension CookieJar.Cookie {
         // By bytes: a combining mark at the beginning of a field makes one character with the tab.
         let fields = line.utf8.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
             .map { String(Substring($0)) }
-        guard fields.count >= 6, let seconds = Int64(fields[4]), !fields[5].isEmpty,
+        // Some browsers' extensions write fractions of seconds.
+        guard fields.count >= 6, let seconds = Int64(fields[4].prefix { $0 != "." }), !fields[5].isEmpty,
             !line.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F })
         else { return nil }
         self.init(

@@ -122,6 +122,9 @@ struct DownloadState: Hashable, Sendable {
             return .mismatch("the server says that the content is here already, which the request did not")
         case 416 where askedForRest:
             return .mismatch("the server has no such range any more")
+        case 412 where askedForRest && !Self.hasPrecondition(response.request):
+            // RFC 9110 §13.1.5 asks for the whole where If-Range does not match; some servers fail it instead.
+            return .mismatch("the server says that the content has changed")
         case 200..<300:
             return .whole(total: response.expectedLength)
         case 400, 403, 405, 501:
@@ -134,6 +137,11 @@ struct DownloadState: Hashable, Sendable {
     /// Whether the caller's request is conditional, so that a 304 is a valid response (RFC 9110 §13.1).
     private static func isConditional(_ request: HTTPRequest) -> Bool {
         request.headers.contains("If-None-Match") || request.headers.contains("If-Modified-Since")
+    }
+
+    /// Whether the caller's request has a condition that fails with 412 (RFC 9110 §13.1).
+    private static func hasPrecondition(_ request: HTTPRequest) -> Bool {
+        request.headers.contains("If-Match") || request.headers.contains("If-Unmodified-Since")
     }
 
     /// Whether the body is multipart, with a head per part (RFC 9110 §14.6).
@@ -262,7 +270,7 @@ struct DownloadState: Hashable, Sendable {
     /// What is known of ranges after a response with the whole.
     func ranges(afterWhole response: HTTPResponse) -> RangeSupport {
         guard case .doubted(let status, let validator) = ranges else { return ranges }
-        guard status == .rangeNotSatisfiable else { return .refused }
+        guard [.rangeNotSatisfiable, 412].contains(status) else { return .refused }
         // The content may have become shorter, or is empty, which says nothing about the server.
         guard let validator else { return response.expectedLength ?? 0 > 0 ? .refused : .assumed }
         return Self.isSame(validator, response) ? .refused : .assumed
@@ -272,7 +280,7 @@ struct DownloadState: Hashable, Sendable {
     func ranges(afterMismatch response: HTTPResponse) -> RangeSupport {
         switch response.status.rawValue {
         case 206, 304: ranges
-        case 416: .doubted(response.status, validator: validator)
+        case 412, 416: .doubted(response.status, validator: validator)
         default: .refused
         }
     }

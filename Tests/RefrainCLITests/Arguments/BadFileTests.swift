@@ -105,7 +105,21 @@ struct BadFileTests {
     func missing() async throws {
         let storm = try await Executable.run(["simulate", "--storm", "/nonexistent/x"])
         #expect(storm.status == 2 && storm.errors.contains("--storm: cannot read"), "\(storm.errors)")
-        let jar = try await Executable.run(["get", "-c", "/nonexistent/x", "http://127.0.0.1:9/"])
-        #expect(jar.status == 2 && jar.errors.contains("--cookie-jar"), "\(jar.errors)")
+        for option in ["--cookie-jar", "--etag-save"] {
+            let ended = try await Executable.run(["get", option, "/nonexistent/x", "http://127.0.0.1:9/"])
+            #expect(ended.status == 2 && ended.errors.contains("\(option): cannot write"), "\(ended.errors)")
+        }
+        let isWritable = Directory.obstacle(toWritingInto: "/nonexistent/") == nil
+        #expect(!isWritable && Directory.obstacle(toWritingInto: "") == nil)
+    }
+
+    @Test("a name that is too long for a file is refused before anything is sent")
+    func longNames() async throws {
+        let name = String(repeating: "n", count: 256)
+        let ended = try await Executable.run(["get", "--attempts", "1", "-o", name, "http://127.0.0.1:9/"])
+        #expect(ended.status == 2 && ended.errors.contains("File name too long"), "\(ended.errors)")
+        let line = #"{"url": "http://127.0.0.1:9/", "output": "a/\#(name)"}"#
+        let message = refusal { _ = try URLList.parse(Array(line.utf8), name: "f") }
+        #expect(message == #"f:1: "output" has a name of more than 255 bytes"#)
     }
 }

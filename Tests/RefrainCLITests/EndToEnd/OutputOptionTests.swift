@@ -77,6 +77,7 @@ struct OutputOptionTests {
             (["-O", "BASE/a", "--report", "a"], "which --report uses"),
             (["-O", "BASE/a", "-D", "./a"], "which --dump-header uses"),
             (["-O", "BASE/a", "BASE/b", "-c", "b"], "which --cookie-jar uses"),
+            (["--from", "list", "-c", "list", "-o", "/dev/null"], "which --from reads"),
             (["-o", "-", "BASE/a", "-o", "/dev/stdout", "BASE/b", "--report", "-"], "standard output"),
             (["-o", "x", "-o", "y", "--from", "list"], "--output-dir"),
             (["-o", "x", "--from", "list"], "--output-dir"),

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+import RefrainCore
 import RefrainTesting
 import Testing
 
 @testable import RefrainCLI
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 @Suite("The process", .timeLimit(.minutes(10)))
 struct ProcessTests {
@@ -40,6 +49,28 @@ struct ProcessTests {
         #expect(await running.end().status == -9)
         #expect(folder.files == [])
         folder.remove()
+    }
+    #endif
+
+    #if os(Linux)
+    @Test("a process that may open no more files says so, and not that the server is away")
+    func noDescriptor() async throws {
+        let server = try FaultServer()
+        let isLimited = Locked(false)
+        server.on("/first") { _ in
+            while !isLimited.withLock({ $0 }) { usleep(1000) }
+            return [.respond(.init(200, headers: [("Connection", "close")]))]
+        }
+        let urls = [server.baseURL + "/first", server.baseURL + "/ok"]
+        let running = try Executable.start(["get", "-j", "1", "--attempts", "1", "-o", "/dev/null"] + urls)
+        await server.requests(atLeast: 1)
+        // The three numbers that are left are those of the standard streams.
+        let limit = ["--pid", "\(running.pid)", "--nofile=3:3"]
+        #expect(try await Executable.run(limit, program: "/usr/bin/prlimit").status == 0)
+        isLimited.withLock { $0 = true }
+        let ended = await running.end()
+        #expect(ended.status == 1 && server.count(path: "/first") == 1, "\(ended.errors)")
+        #expect(ended.errors.contains("the system opens no socket: Too many open files"), "\(ended.errors)")
     }
     #endif
 

@@ -315,8 +315,8 @@ struct ScreenTests {
 
     #if os(Linux)
     /// Runs the command on a terminal.
-    private func onTerminal(_ command: String, columns: Int = 80) async throws -> String {
-        let line = "stty cols \(columns) rows 24; exec \(Executable.path) \(command)"
+    private func onTerminal(_ command: String, columns: Int = 80, kind: String = "xterm") async throws -> String {
+        let line = "stty cols \(columns) rows 24; export TERM=\(kind); exec \(Executable.path) \(command)"
         return try await Executable.run(["-qec", line, "/dev/null"], program: "/usr/bin/script").text
     }
 
@@ -343,6 +343,14 @@ struct ScreenTests {
         let drawn = text.matches(of: /attempt 2 in 0\.[0-9] s[^\r\n]*(\r+)/)
         #expect(!drawn.isEmpty && drawn.allSatisfy { !$0.1.isEmpty }, "\(text)")
         #expect(!text.contains(/\u{1B}\[[0-9]+A/), "\(text)")
+    }
+
+    @Test("a dumb terminal gets plain lines, as a file does")
+    func dumbTerminal() async throws {
+        let url = "'\(server.baseURL)/status/503?times=1'"
+        let words = "--backoff constant:300ms --jitter none -o \(folder.path) \(url)"
+        let text = try await onTerminal(words, kind: "dumb")
+        #expect(text.contains("503 Service Unavailable; attempt 2 at ") && !text.contains("\u{1B}"), "\(text)")
     }
     #endif
 }

@@ -107,6 +107,8 @@ struct PatienceTests {
             try Netrc("machine a login bob password q", name: "f").entry(for: "a", login: "alice") == nil
         )
         #expect(try Netrc("machine a", name: "f").entry(for: "a", login: "alice") == nil)
+        // Nor does it stand for an empty user and password.
+        #expect(try Netrc("machine a\ndefault login d password e", name: "f").entry(for: "a") == nil)
     }
 
     @Test("-C with a name that the server chooses is refused")

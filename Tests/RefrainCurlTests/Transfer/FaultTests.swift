@@ -54,6 +54,16 @@ struct FaultTests {
 
     init() throws { server = try FaultServer() }
 
+    @Test("a head with a line that is too long is called that, and not a lack of memory")
+    func longLine() async throws {
+        let result = await loader.load(try HTTPRequest(server.baseURL + "/huge-header?bytes=1000000"))
+        guard case .failure(let error) = result else {
+            Issue.record("\(result)")
+            return
+        }
+        #expect("\(error)".contains("longer than 100 KB"), "\(error)")
+    }
+
     @Test("R10: a fault is a failure with its code, whether the body is collected or streamed", arguments: cases)
     func faults(fault: Case) async throws {
         for (method, streams): (HTTPMethod, Bool) in [(.get, false), (.get, true), (.post, false)] {

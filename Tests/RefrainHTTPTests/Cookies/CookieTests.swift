@@ -11,6 +11,13 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 @Suite("Cookies: which are kept, and where they are sent", .computing)
 struct CookieTests {
@@ -290,6 +297,29 @@ struct CookieTests {
         #expect(throws: HTTPBody.FileError.self) { try jar.write(to: "/none/jar") }
     }
 
+    @Test("a jar is written to what a link names, and into a pipe")
+    func linkAndPipe() throws {
+        set("a=1")
+        let files = FileManager.default
+        let folder = files.temporaryDirectory.appending(path: "jar-\(UUID().uuidString)").path()
+        try files.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { try? files.removeItem(atPath: folder) }
+        try files.createSymbolicLink(atPath: folder + "/link", withDestinationPath: "file")
+        files.createFile(atPath: folder + "/file", contents: Data("old".utf8))
+        try jar.write(to: folder + "/link")
+        #expect(try files.destinationOfSymbolicLink(atPath: folder + "/link") == "file")
+        #expect(try String(contentsOfFile: folder + "/file", encoding: .utf8) == jar.netscapeText)
+        let pipe = folder + "/pipe"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let reader = open(pipe, O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        try jar.write(to: pipe)
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = read(reader, &bytes, bytes.count)
+        #expect(String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self) == jar.netscapeText)
+        #expect(try files.contentsOfDirectory(atPath: folder).sorted() == ["file", "link", "pipe"])
+    }
+
     @Test("lines of a file that are no cookies are skipped")
     func lines() {
         let text = """
@@ -297,11 +327,12 @@ struct CookieTests {
             .example.com\tTRUE\t/\tFALSE\t0\ta\t1
             #HttpOnly_example.com\tFALSE\t/x\tTRUE\t99999999\tb\t
             example.com\tFALSE\t/\tFALSE\tsoon\tc\t3
+            example.com\tFALSE\t/y\tFALSE\t99999999.75\td\t4
             short\tline
             example.com\tFALSE\t/\tFALSE\t5\told\t3
             """
         jar.insert(netscape: text)
-        #expect(jar.cookies.map(\.name) == ["a", "b"])
+        #expect(jar.cookies.map(\.name) == ["a", "b", "d"])
         #expect(sent("https://example.com/x") == "b=; a=1")
     }
 

@@ -148,13 +148,29 @@ struct RefusedRangeTests {
         #expect(!ranges[1...].contains(nil) && sink.bytes.count == 400)
     }
 
-    @Test("R11: after a 416 for a content that has changed, the new one goes on by ranges")
-    func shorter() async throws {
+    @Test(
+        "R11: after a refusal for a content that has changed, the new one goes on by ranges",
+        arguments: [412, 416] as [HTTPStatus]
+    )
+    func changed(status: HTTPStatus) async throws {
         let new: HTTPHeaders = ["ETag": "\"v2\"", "Content-Length": "1000"]
-        mock.then(part(0..<400, 200, whole, cut: true)).then(.status(416)).then(part(0..<700, 200, new, cut: true))
+        mock.then(part(0..<400, 200, whole, cut: true)).then(.status(status)).then(part(0..<700, 200, new, cut: true))
         let download = Download(to: BufferSink())
         _ = try await load(download)
         #expect(download.checkpoint?.offset == 700)
+    }
+
+    @Test(
+        "R11: a 412 for the caller's own condition is an answer, and the bytes stay",
+        arguments: ["If-Match", "If-Unmodified-Since"]
+    )
+    func failedCondition(name: String) async throws {
+        mock.then(part(0..<400, 200, whole, cut: true)).then(.status(412))
+        let sink = BufferSink()
+        var request = try HTTPRequest("http://a.example/file", headers: [name: "\"v1\""])
+        request.download = Download(to: sink)
+        #expect(try await chain.load(request).get().status.rawValue == 412)
+        #expect(sink.bytes.count == 400 && ranges == [nil, "bytes=400-"])
     }
 
     @Test("R31: a part that ends at its beginning, or before, is one of a byte", arguments: [0, -1, Int64.min])

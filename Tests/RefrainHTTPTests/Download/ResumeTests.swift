@@ -242,6 +242,7 @@ struct ResumeTests {
             ),
             ("nothing new", 304, ["ETag": "\"v1\""]),
             ("no such range", 416, ["Content-Range": "bytes */1000"]),
+            ("a condition that failed", 412, [:]),
             ("an end behind the end", 206, ["Content-Range": "bytes 400-1000/*", "ETag": "\"v1\""]),
         ] as [(String, HTTPStatus, HTTPHeaders)]
     )

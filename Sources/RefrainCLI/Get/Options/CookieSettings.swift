@@ -10,18 +10,6 @@ struct CookieSettings: Sendable {
 
     init(_ arguments: Arguments) throws(UsageError) {
         file = try arguments.file(.cookieJar)
-        // It is written at the end of the run.
-        if let file, file != "-" {
-            let folder = Directory.above(file)
-            guard Directory.kind(of: folder.isEmpty ? "." : folder) == .folder, Directory.kind(of: file) != .folder
-            else {
-                throw .badValue(
-                    file,
-                    of: "--cookie-jar",
-                    "cannot be written: it is a folder, or its folder does not exist"
-                )
-            }
-        }
         jar = Self.areUsed(arguments) ? try Self.read(arguments) : nil
     }
 

@@ -11,7 +11,17 @@ struct PaceSettings: Sendable {
     private let usage: CostText?
     /// What a request is expected to cost; nil: as much as the answers so far, on average.
     private let estimate: CostText?
-    private let seen = Locked((sum: 0.0, count: 0.0))
+    private let seen = Locked(Costs())
+
+    /// The costs of the requests so far.
+    private struct Costs {
+        /// Those that responses named.
+        var sum = 0.0
+        var count = 0.0
+        /// Whether one was estimated, and whether one was not.
+        var isEstimated = false
+        var isUnknown = false
+    }
 
     init(_ arguments: Arguments) throws(UsageError) {
         limits =
@@ -84,15 +94,33 @@ struct PaceSettings: Sendable {
 
     /// Counts what an answer has cost.
     func note(_ cost: Double) {
-        seen.withLock { $0 = ($0.sum + cost, $0.count + 1) }
+        seen.withLock {
+            $0.sum += cost
+            $0.count += 1
+        }
+    }
+
+    /// A warning that the cost of no request was known, so that it was not limited; nil: there is none.
+    var remark: String? {
+        guard limits.cost != nil, seen.withLock({ $0.isUnknown && !$0.isEstimated && $0.count == 0 }) else {
+            return nil
+        }
+        let places = [
+            estimate.map { _ in "no request has what --cost-estimate names" },
+            usage.map { _ in "no response has what --cost-field names" },
+        ]
+        return places.compactMap(\.self).joined(separator: ", and ") + ", so the limit of the cost had no effect"
     }
 
     /// Sets what a request is expected to cost, and how long it may wait for its turn.
     func prepare(_ request: inout HTTPRequest) {
         guard isGiven else { return }
         if limits.cost != nil {
-            let mean = seen.withLock { $0.count > 0 ? $0.sum / $0.count : 0 }
-            request.cost = estimate.map { $0.value(in: request.body.bytesInMemory ?? []) ?? mean } ?? mean
+            let estimated = estimate?.value(in: request.body.bytesInMemory ?? [])
+            request.cost = seen.withLock { costs in
+                if estimated == nil { costs.isUnknown = true } else { costs.isEstimated = true }
+                return estimated ?? (costs.count > 0 ? costs.sum / costs.count : 0)
+            }
         }
         // All that wait pass in turn; a slow pace takes longer than a server may ask for.
         let shares = [limits.requests.map { 1 / $0 }, limits.cost.map { request.cost / $0 }].compactMap(\.self)

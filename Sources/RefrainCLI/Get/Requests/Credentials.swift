@@ -237,7 +237,10 @@ struct Netrc: Sendable {
     func entry(for host: String, login: String? = nil) -> Entry? {
         let host = host.lowercased()
         let entries = machines.filter { $0.name == nil || $0.name == host }.map(\.entry)
-        guard let login else { return entries.first }
+        guard let login else {
+            // An entry that names neither says that the host needs no login.
+            return entries.first.flatMap { $0 == Entry() ? nil : $0 }
+        }
         if let own = entries.first(where: { $0.login == login }) { return own }
         // An entry without a login has the password of any user.
         return entries.first { $0.login.isEmpty && !$0.password.isEmpty }.map {

@@ -107,6 +107,10 @@ enum RequestLine {
                 "\(location): \"output\" is \(Sanitized.text(output)); it is a path inside of the output folder, such as a/b.json"
             )
         }
+        // NAME_MAX of the common file systems; otherwise the response would come, and could not be stored.
+        guard parts.allSatisfy({ $0.utf8.count <= 255 }) else {
+            throw UsageError("\(location): \"output\" has a name of more than 255 bytes")
+        }
         guard !parts.contains(where: PartialNames.isPartial) else {
             throw UsageError(
                 "\(location): \"output\" is \(Sanitized.text(output)); names such as .NAME.part are for partial files"

@@ -79,6 +79,23 @@ struct PaceTests {
         #expect(request.cost == 20)
     }
 
+    @Test(
+        "a limit of the cost that no request or response names is said to have had no effect",
+        arguments: [
+            (["--cost-field", "usage.total"], "no response has what --cost-field names, so"),
+            (["--cost-estimate", "max"], "no request has what --cost-estimate names, so"),
+            (["--cost-field", "usage.total_tokens"], nil), (["--cost-estimate", "max_tokens"], nil),
+        ] as [([String], String?)]
+    )
+    func unknownCost(option: [String], warning: String?) async throws {
+        let server = try FaultServer()
+        server.on("/v") { _ in [.respond(.init(200, body: #"{"usage": {"total_tokens": 3}}"#))] }
+        let words = ["get", "--pace", "100/s,1000t/s", "-o", "/dev/null", "--json", #"{"max_tokens": 3}"#]
+        let ended = try await Executable.run(words + option + [server.baseURL + "/v"])
+        #expect(ended.status == 0 && ended.errors.contains("had no effect") == (warning != nil), "\(ended.errors)")
+        #expect(warning.map(ended.errors.contains) != false, "\(ended.errors)")
+    }
+
     @Test("prompts are sent within the limits of tokens, each answer in its file, its usage in the report")
     func prompts() async throws {
         let server = try FaultServer()
