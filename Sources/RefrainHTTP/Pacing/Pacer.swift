@@ -176,7 +176,7 @@ public final class Pacer: HTTPMiddleware {
             if let error = await complete(&permit, for: request) { throw error }
             let admission = try admit(request, &permit)
             result = await send()
-            let namesTime = note(result, of: request, admission)
+            let namesTime = note(result, of: request, admission, permit.turn)
             permit.slots?.refund(after: AdaptiveConcurrency.Sign(result, namesTime: namesTime))
         } catch {
             result = .failure(error)
@@ -307,7 +307,12 @@ public final class Pacer: HTTPMiddleware {
     /// what the request has cost.
     ///
     /// Every request that had its turn is followed by one call. Returns whether the result names a time.
-    private func note(_ result: HTTPResult, of request: HTTPRequest, _ admission: CircuitState.Admission) -> Bool {
+    private func note(
+        _ result: HTTPResult,
+        of request: HTTPRequest,
+        _ admission: CircuitState.Admission,
+        _ turn: PaceState.Turn?
+    ) -> Bool {
         let response = try? result.get()
         let delay = response.flatMap { holds($0.status) ? self.delay(in: $0) : nil }
         let told = response.map(limits(in:)) ?? []
@@ -321,7 +326,12 @@ public final class Pacer: HTTPMiddleware {
             if delay != nil || !told.isEmpty, state.places[place] == nil, hasRoom(in: &state, now) {
                 state.places[place] = PaceState(limits)
             }
-            state.places[place]?.end(cost: request.cost)
+            if let turn, outcome == .unknown, result.isUnsent {
+                // It ended behind this stage, as one does that is cancelled while it waits for a slot.
+                state.places[place]?.handBack(turn)
+            } else {
+                state.places[place]?.end(cost: request.cost)
+            }
             state.places[place]?.learn(told, now: now)
             if let delay { state.places[place]?.hold(for: delay, now: now) }
             if let usage { state.places[place]?.correct(by: usage - request.cost) }
@@ -433,11 +443,25 @@ public final class Pacer: HTTPMiddleware {
         return end(of: request, after: wait)
     }
 
-    /// Waits until the request may have its permits of what several processes share.
+    /// Waits until the request may have its permits of what several processes share; those of a request that ends are
+    /// handed back.
     private func waitForQuota(
         _ quotas: Quotas,
         of request: HTTPRequest,
         _ pacing: inout AttemptRecord.Pacing
+    ) async -> HTTPError? {
+        var booked: [(quota: SharedQuota, amount: Double, due: Duration)] = []
+        let error = await waitForQuota(quotas, of: request, &pacing, &booked)
+        guard error != nil else { return nil }
+        for (quota, amount, due) in booked { quota.handBack(amount, due: due, now: clocks.now) }
+        return error
+    }
+
+    private func waitForQuota(
+        _ quotas: Quotas,
+        of request: HTTPRequest,
+        _ pacing: inout AttemptRecord.Pacing,
+        _ booked: inout [(quota: SharedQuota, amount: Double, due: Duration)]
     ) async -> HTTPError? {
         let (clocks, clock) = (clocks, clocks.timer.cancelled(by: waiting.current))
         var since = clocks.now
@@ -457,7 +481,9 @@ public final class Pacer: HTTPMiddleware {
             pacing.add(clocks.now - since, to: part)
             since = clocks.now
             switch answer {
-            case .due(let time): if time > due { (due, last) = (time, part) }
+            case .due(let time):
+                booked.append((quota, amount, time))
+                if time > due { (due, last) = (time, part) }
             case .later(let wait) where !isLate: return end(of: request, after: wait)
             case .later, .cancelled: return isLate ? request.tooLate("while it was held back") : cancelled(request)
             case .unreachable(let error):
@@ -470,7 +496,7 @@ public final class Pacer: HTTPMiddleware {
                 )
             }
         }
-        guard due - since < cap() else { return end(of: request, after: due - since) }
+        guard due <= since || due - since < cap() else { return end(of: request, after: due - since) }
         let rest = try? await withRetry(timeout: request.deadline?.remaining, clock: clock) { [due] _ in
             max(.zero, due - clocks.now)
         } decide: { _, wait in
@@ -612,6 +638,14 @@ public final class Pacer: HTTPMiddleware {
         "oauth_nonce", "oauth_timestamp", "oauth_signature", "nonce", "cnonce", "nc", "uri", "response", "ts", "mac",
         "hash", "ext", "signature", "signedheaders", "created", "expires",
     ]
+}
+
+extension HTTPResult {
+    /// Whether nothing of the request was sent, by no attempt further in.
+    fileprivate var isUnsent: Bool {
+        guard case .failure(let error) = self else { return false }
+        return error.bytesSent == 0 && error.attempts.allSatisfy { $0.bytesSent == 0 }
+    }
 }
 
 extension PaceState.Cause {

@@ -370,6 +370,20 @@ struct PacerTests {
         #expect(server.times.count == count + 1)
     }
 
+    @Test("R35: a request that ends behind the pacer before it was sent hands its turn back", arguments: [true, false])
+    func unsent(isSent: Bool) async throws {
+        let clocks = clock.retryClocks()
+        let server = MockLoader().otherwise(.failure(.cancelled, bytesSent: isSent ? 9 : 0))
+        let loader = Pacer(.perMinute(requests: 60, cost: 60), clocks: clocks) --> server
+        let request = try request { $0.cost = 1 }
+        let began = clock.now
+        await clock.run {
+            for _ in 0..<5 { #expect(await loader.load(request).errorCode == .cancelled) }
+        }
+        #expect(server.requests.count == 5)
+        #expect(began.duration(to: clock.now) == (isSent ? .seconds(4) : .zero))
+    }
+
     @Test("R35: of 1,000,000 turns, of which a third is handed back, no permit is lost", .computing)
     func noPermitIsLost() {
         let random = RandomSource(seed: 20_261_126)
