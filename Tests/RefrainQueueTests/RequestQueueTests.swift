@@ -77,6 +77,26 @@ struct RequestQueueTests {
         #expect(item.attempts.map(\.number) == [1, 2])
     }
 
+    @Test("R24: a worker that Task.retrying runs makes the attempts of its requests")
+    func workerWithinTaskRetrying() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        try await queue.enqueue(try Self.order())
+        let mock = MockLoader().then(.status(503)).then(.status(201))
+        var settings = Session.Settings()
+        settings.budgets = nil
+        settings.clocks = TestClock(.autoAdvancing).retryClocks()
+        let worker = queue.worker(on: Session(loader: mock, settings: settings))
+        let ended = Journal<RequestQueue.Item>()
+        worker.onEnd { ended.append($0) }
+        let run = Task.retrying { try await worker.run() }
+        await ended.entries(atLeast: 1)
+        run.cancel()
+        _ = await run.result
+        #expect(ended.entries.map(\.outcome) == [.done])
+        #expect(mock.requests.count == 2)
+    }
+
     @Test("R37: what was enqueued is there after the queue was opened again, and a key of the caller's stays")
     func survives() async throws {
         let scratch = try ScratchFile()

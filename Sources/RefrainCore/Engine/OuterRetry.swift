@@ -76,6 +76,11 @@ package final class OuterRetry: Sendable {
         }
     }
 
+    /// Runs code whose requests are not part of a run, although one began it: others wait for them as well.
+    package static func outside<Value>(_ body: () async -> Value) async -> Value {
+        await $run.withValue(nil, operation: body)
+    }
+
     /// Returns the key of a request: the one that it had in an earlier run of the loops around it, or a new one.
     package static func key(for request: String, body: Int, new: () -> String) -> String {
         run?.key(for: request, body, new) ?? new()
