@@ -77,6 +77,34 @@ struct RequestQueueTests {
         #expect(item.attempts.map(\.number) == [1, 2])
     }
 
+    @Test("R34: requests that a pacer holds for long are stored, so that those for other servers go on")
+    func heldRequests() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        for host in ["a", "a", "a", "a", "a", "b"] {
+            var request = try HTTPRequest("https://\(host).example/hook", method: .post, body: .text("{}"))
+            request.idempotencyKey = .generated
+            try await queue.enqueue(request)
+        }
+        let mock = MockLoader { request -> MockLoader.Reply in
+            request.url.host() == "a.example" ? .status(429, headers: ["Retry-After": "60"]) : .status(200)
+        }
+        var settings = Session.Settings()
+        settings.budgets = nil
+        settings.clocks = TestClock().retryClocks(wall: .now)
+        let worker = queue.worker(on: Session(loader: mock, settings: settings), concurrency: 2)
+        let run = Task { try await worker.run() }
+        let isDone = await eventually(within: 20) { (try? await queue.items(.done).count) == 1 }
+        #expect(isDone)
+        run.cancel()
+        try await run.value
+        // One or two were sent and refused; the others are held until then, and were not sent.
+        let held = try await queue.items(.ready)
+        #expect(held.count == 5 && mock.requests.count <= 3)
+        let soon = WallClock.Instant.now.advanced(by: .seconds(30))
+        #expect(held.allSatisfy { $0.due.map { $0 > soon } == true })
+    }
+
     @Test("R24: a worker that Task.retrying runs makes the attempts of its requests")
     func workerWithinTaskRetrying() async throws {
         let scratch = try ScratchFile()

@@ -411,7 +411,7 @@ public final class Pacer: HTTPMiddleware {
     /// Waits for the turn of a permit, which it hands back where it is not used.
     private func pause(_ permit: inout Permit, of request: HTTPRequest, in place: Place) async -> HTTPError? {
         let cost = request.cost
-        let (cap, clock) = (request.retryAfterPolicy.cap, clocks.timer.cancelled(by: waiting.current))
+        let (cap, clock) = (request.longestPause, clocks.timer.cancelled(by: waiting.current))
         var wait: Duration?
         var isTooLong = false
         var since = clocks.now
@@ -471,7 +471,7 @@ public final class Pacer: HTTPMiddleware {
             (quotas.requests, 1, \AttemptRecord.Pacing.waitedForRate),
             (quotas.cost, request.cost, \AttemptRecord.Pacing.waitedForCost),
         ]
-        let cap = { min(request.retryAfterPolicy.cap, request.deadline?.remaining ?? .longestDelay) }
+        let cap = { min(request.longestPause, request.deadline?.remaining ?? .longestDelay) }
         for (quota, amount, part) in units {
             guard let quota else { continue }
             let limit = cap()
@@ -675,6 +675,12 @@ extension HTTPRequest {
     fileprivate var reservation: Pacer.Reservation? {
         get { self[option: ReservationOption.self] }
         set { self[option: ReservationOption.self] = newValue }
+    }
+
+    /// How long this request waits for its turn at most; one of a durable queue is stored for longer waits, so that it
+    /// does not keep those for other servers from a worker's slots.
+    fileprivate var longestPause: Duration {
+        min(retryAfterPolicy.cap, durableCall?.longestWait ?? .longestDelay)
     }
 
     /// What this request is paced with, where a limit holds for less than an origin and a credential, such as a model.
