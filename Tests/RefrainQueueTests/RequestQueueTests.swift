@@ -42,8 +42,12 @@ struct RequestQueueTests {
         concurrency: Int = 4,
         until count: Int
     ) async throws -> [RequestQueue.Item] {
+        try await run(queue.worker(on: loader, concurrency: concurrency), until: count)
+    }
+
+    /// Runs a worker until so many requests have an outcome; returns them.
+    private static func run(_ worker: RequestQueue.Worker, until count: Int) async throws -> [RequestQueue.Item] {
         let ended = Journal<RequestQueue.Item>()
-        let worker = queue.worker(on: loader, concurrency: concurrency)
         worker.onEnd { ended.append($0) }
         let run = Task { try await worker.run() }
         await ended.entries(atLeast: count)
@@ -75,6 +79,21 @@ struct RequestQueueTests {
         #expect(item.outcome == .done && item.status == 201 && item.id == id)
         #expect(item.attempts.map(\.status) == [503, 201])
         #expect(item.attempts.map(\.number) == [1, 2])
+    }
+
+    @Test("R2: a request without a key is not sent again after a redirect with a time", arguments: [301, 303])
+    func redirectWithTime(status: Int) async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        try await queue.enqueue(try Self.order(key: .none))
+        let mock = MockLoader().otherwise(
+            .status(HTTPStatus(rawValue: status), headers: ["Location": "/done", "Retry-After": "600"])
+        )
+        var settings = Session.Settings()
+        settings.budgets = nil
+        let items = try await Self.run(queue.worker(on: Session(loader: mock, settings: settings)), until: 1)
+        #expect(items.map(\.outcome) == [.unknown])
+        #expect(mock.requests.count == 1)
     }
 
     @Test("R34: requests that a pacer holds for long are stored, so that those for other servers go on")

@@ -680,7 +680,7 @@ extension HTTPRequest {
     /// How long this request waits for its turn at most; one of a durable queue is stored for longer waits, so that it
     /// does not keep those for other servers from a worker's slots.
     fileprivate var longestPause: Duration {
-        min(retryAfterPolicy.cap, durableCall?.longestWait ?? .longestDelay)
+        min(retryAfterPolicy.cap, durableCall?.longestPause ?? .longestDelay)
     }
 
     /// What this request is paced with, where a limit holds for less than an origin and a credential, such as a model.

@@ -351,6 +351,29 @@ struct PacerTests {
         #expect(slots.isIdle)
     }
 
+    @Test("R34: a request of a queue is not held for longer than it may wait, but what its redirect leads to is")
+    func durable() async throws {
+        let clocks = clock.retryClocks()
+        let server = Server(clocks: clocks, opens: clocks.now + .seconds(60), headers: ["Retry-After": "60"])
+        let loader = Pacer(clocks: clocks) --> server
+        #expect(await loader.load(try request()).status == 429)
+        let call = DurableCall(
+            earlierAttempts: 0,
+            longestWait: .seconds(10),
+            isOwned: { true },
+            willWait: nil,
+            refusal: { _ in nil }
+        )
+        let own = try request { $0.durableCall = call }
+        #expect(await loader.load(own).errorCode == .retryAfterTooLong)
+        let next = try request { $0.durableCall = call.answered }
+        let task = Task { await loader.load(next) }
+        await clock.sleepers(atLeast: 1)
+        await clock.advance(by: .seconds(60))
+        #expect(await task.value.status == 200)
+        #expect(server.times.count == 2)
+    }
+
     @Test("R9: a request that is cancelled while it is held, or by a reset, hands its turn on")
     func cancellation() async throws {
         let clocks = clock.retryClocks()
