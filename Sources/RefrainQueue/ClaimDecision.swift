@@ -79,6 +79,12 @@ struct ResultDecision: Hashable, Sendable {
                         error: "its key ends before its next attempt; \(last ?? "")"
                     )
                 }
+                // These are answers to a request that has been executed, which name a time for what they lead to.
+                if claim.request.safety == .once, let status = error.response?.status.rawValue,
+                    [301, 302, 303].contains(status)
+                {
+                    return ResultDecision(outcome: .unknown, error: "it may have been processed; \(last ?? "")")
+                }
                 // A retry of a request that is sent once follows a certain refusal only.
                 return ResultDecision(outcome: .later(delay), error: last, isUnsent: claim.request.safety == .once)
             }

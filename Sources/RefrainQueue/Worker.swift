@@ -79,14 +79,17 @@ extension RequestQueue {
             guard await waitForTurn() else { return }
             defer { passTurnOn() }
             state.withLock { state in (state.isStopping, state.failure) = (false, nil) }
-            // A task of its own, since a cancellation must not reach the requests in flight.
+            // A task of its own, since a cancellation must not reach the requests in flight, and outside of a loop that
+            // runs the worker again, since their attempts are not that loop's.
             let work = Task { () -> QueueError? in
-                do throws(QueueError) {
-                    try await self.takeRequests()
-                } catch {
-                    self.stop(because: error)
+                await OuterRetry.outside {
+                    do throws(QueueError) {
+                        try await self.takeRequests()
+                    } catch {
+                        self.stop(because: error)
+                    }
+                    await self.drain(grace)
                 }
-                await self.drain(grace)
                 return self.state.withLock { $0.failure }
             }
             let failure = await withTaskCancellationHandler {

@@ -44,7 +44,7 @@ public struct DrainOnShutdown: HTTPMiddleware, Service {
     /// Others fail with `HTTPError.Code.sessionInvalidated`.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         let isAdmitted = state.withLock { state in
-            guard !state.isShutDown || requests.isAroundPresentCode else { return false }
+            guard !state.isShutDown || requests.mayNeedPresentCode else { return false }
             state.count += 1
             return true
         }

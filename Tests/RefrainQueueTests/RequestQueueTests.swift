@@ -42,8 +42,12 @@ struct RequestQueueTests {
         concurrency: Int = 4,
         until count: Int
     ) async throws -> [RequestQueue.Item] {
+        try await run(queue.worker(on: loader, concurrency: concurrency), until: count)
+    }
+
+    /// Runs a worker until so many requests have an outcome; returns them.
+    private static func run(_ worker: RequestQueue.Worker, until count: Int) async throws -> [RequestQueue.Item] {
         let ended = Journal<RequestQueue.Item>()
-        let worker = queue.worker(on: loader, concurrency: concurrency)
         worker.onEnd { ended.append($0) }
         let run = Task { try await worker.run() }
         await ended.entries(atLeast: count)
@@ -75,6 +79,69 @@ struct RequestQueueTests {
         #expect(item.outcome == .done && item.status == 201 && item.id == id)
         #expect(item.attempts.map(\.status) == [503, 201])
         #expect(item.attempts.map(\.number) == [1, 2])
+    }
+
+    @Test("R2: a request without a key is not sent again after a redirect with a time", arguments: [301, 303])
+    func redirectWithTime(status: Int) async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        try await queue.enqueue(try Self.order(key: .none))
+        let mock = MockLoader().otherwise(
+            .status(HTTPStatus(rawValue: status), headers: ["Location": "/done", "Retry-After": "600"])
+        )
+        var settings = Session.Settings()
+        settings.budgets = nil
+        let items = try await Self.run(queue.worker(on: Session(loader: mock, settings: settings)), until: 1)
+        #expect(items.map(\.outcome) == [.unknown])
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test("R34: requests that a pacer holds for long are stored, so that those for other servers go on")
+    func heldRequests() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        for host in ["a", "a", "a", "a", "a", "b"] {
+            var request = try HTTPRequest("https://\(host).example/hook", method: .post, body: .text("{}"))
+            request.idempotencyKey = .generated
+            try await queue.enqueue(request)
+        }
+        let mock = MockLoader { request -> MockLoader.Reply in
+            request.url.host() == "a.example" ? .status(429, headers: ["Retry-After": "60"]) : .status(200)
+        }
+        var settings = Session.Settings()
+        settings.budgets = nil
+        settings.clocks = TestClock().retryClocks(wall: .now)
+        let worker = queue.worker(on: Session(loader: mock, settings: settings), concurrency: 2)
+        let run = Task { try await worker.run() }
+        let isDone = await eventually(within: 20) { (try? await queue.items(.done).count) == 1 }
+        #expect(isDone)
+        run.cancel()
+        try await run.value
+        // One or two were sent and refused; the others are held until then, and were not sent.
+        let held = try await queue.items(.ready)
+        #expect(held.count == 5 && mock.requests.count <= 3)
+        let soon = WallClock.Instant.now.advanced(by: .seconds(30))
+        #expect(held.allSatisfy { $0.due.map { $0 > soon } == true })
+    }
+
+    @Test("R24: a worker that Task.retrying runs makes the attempts of its requests")
+    func workerWithinTaskRetrying() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        try await queue.enqueue(try Self.order())
+        let mock = MockLoader().then(.status(503)).then(.status(201))
+        var settings = Session.Settings()
+        settings.budgets = nil
+        settings.clocks = TestClock(.autoAdvancing).retryClocks()
+        let worker = queue.worker(on: Session(loader: mock, settings: settings))
+        let ended = Journal<RequestQueue.Item>()
+        worker.onEnd { ended.append($0) }
+        let run = Task.retrying { try await worker.run() }
+        await ended.entries(atLeast: 1)
+        run.cancel()
+        _ = await run.result
+        #expect(ended.entries.map(\.outcome) == [.done])
+        #expect(mock.requests.count == 2)
     }
 
     @Test("R37: what was enqueued is there after the queue was opened again, and a key of the caller's stays")

@@ -9,7 +9,7 @@ package final class OuterRetry: Sendable {
     private let makesAttempts: Bool
     /// The loop around this one.
     private let outer: Run?
-    private let keys = Locked<[Key]>([])
+    private let keys = Locked<[Target: Keys]>([:])
 
     /// A key that was generated for a request, so that the same request gets the same one in each run.
     package struct Key: Sendable {
@@ -19,13 +19,33 @@ package final class OuterRetry: Sendable {
         package let body: Int
         /// The key.
         package let value: String
-        /// The last run that used it; a second request of one run gets another key.
-        fileprivate var run = 0
 
         package init(request: String, body: Int, value: String) {
             self.request = request
             self.body = body
             self.value = value
+        }
+    }
+
+    /// What requests have in common that may have the same key.
+    private struct Target: Hashable {
+        let request: String
+        let body: Int
+    }
+
+    /// The keys of the requests to a target, in order; a second request of one run gets another key.
+    private struct Keys {
+        var values: [String] = []
+        /// The run that used keys last, and how many.
+        var run = 0
+        var used = 0
+
+        /// The key of the next request of a run; nil: none is left of earlier runs.
+        mutating func next(in number: Int) -> String? {
+            if run != number { (run, used) = (number, 0) }
+            guard used < values.count else { return nil }
+            used += 1
+            return values[used - 1]
         }
     }
 
@@ -41,17 +61,14 @@ package final class OuterRetry: Sendable {
 
         func key(for request: String, _ body: Int, _ new: () -> String) -> String {
             guard operation.isActive else { return loop.outer?.key(for: request, body, new) ?? new() }
-            let known = loop.keys.withLock { keys -> String? in
-                let index = keys.firstIndex { $0.run < number && $0.request == request && $0.body == body }
-                guard let index else { return nil }
-                keys[index].run = number
-                return keys[index].value
-            }
+            let target = Target(request: request, body: body)
+            let known = loop.keys.withLock { $0[target]?.next(in: number) }
             if let known { return known }
             let value = loop.outer?.key(for: request, body, new) ?? new()
-            var key = Key(request: request, body: body, value: value)
-            key.run = number
-            loop.keys.withLock { $0.append(key) }
+            loop.keys.withLock { keys in
+                keys[target, default: Keys()].values.append(value)
+                _ = keys[target]?.next(in: number)
+            }
             return value
         }
     }
@@ -76,6 +93,11 @@ package final class OuterRetry: Sendable {
         }
     }
 
+    /// Runs code whose requests are not part of a run, although one began it: others wait for them as well.
+    package static func outside<Value>(_ body: () async -> Value) async -> Value {
+        await $run.withValue(nil, operation: body)
+    }
+
     /// Returns the key of a request: the one that it had in an earlier run of the loops around it, or a new one.
     package static func key(for request: String, body: Int, new: () -> String) -> String {
         run?.key(for: request, body, new) ?? new()
@@ -84,7 +106,9 @@ package final class OuterRetry: Sendable {
     /// Keeps the key of a request that failed, for a loop whose first run is not marked as one.
     func keep(_ key: Key) {
         keys.withLock { keys in
-            if !keys.contains(where: { $0.value == key.value }) { keys.append(key) }
+            let target = Target(request: key.request, body: key.body)
+            guard keys[target]?.values.contains(key.value) != true else { return }
+            keys[target, default: Keys()].values.append(key.value)
         }
     }
 }

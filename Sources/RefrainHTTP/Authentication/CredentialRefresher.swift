@@ -190,7 +190,7 @@ package final class CredentialRefresher<Credential: Sendable>: Sendable {
             let operations = AuthenticationScope.operations + [operation]
             let outcome = await AuthenticationScope.$operations.withValue(operations) {
                 // Requests of the refresh have attempts of their own, whichever attempt of another one started it.
-                await NestedRetry.outside { await refresh(old) }
+                await OuterRetry.outside { await NestedRetry.outside { await refresh(old) } }
             }
             operation.end()
             let (waiters, answer) = state.withLock { state -> ([Promise<Answer>], Answer) in

@@ -194,7 +194,7 @@ public final class Pacer: HTTPMiddleware {
 
     /// Notes the result of a request that was sent, and returns it with the record of its wait.
     package func end(_ pass: Pass?, of request: HTTPRequest, with result: HTTPResult) -> HTTPResult {
-        let namesTime = note(result, of: request, pass?.admission ?? .passes)
+        let namesTime = note(result, of: request, pass?.admission ?? .passes, pass?.permit.turn)
         guard let permit = pass?.permit else { return result }
         permit.slots?.refund(after: AdaptiveConcurrency.Sign(result, namesTime: namesTime))
         return result.heldBack(permit.wait)
@@ -338,7 +338,12 @@ public final class Pacer: HTTPMiddleware {
     /// what the request has cost.
     ///
     /// Every request that had its turn is followed by one call. Returns whether the result names a time.
-    private func note(_ result: HTTPResult, of request: HTTPRequest, _ admission: CircuitState.Admission) -> Bool {
+    private func note(
+        _ result: HTTPResult,
+        of request: HTTPRequest,
+        _ admission: CircuitState.Admission,
+        _ turn: PaceState.Turn?
+    ) -> Bool {
         let response = try? result.get()
         let delay = response.flatMap { holds($0.status) ? self.delay(in: $0) : nil }
         let told = response.map(limits(in:)) ?? []
@@ -352,7 +357,12 @@ public final class Pacer: HTTPMiddleware {
             if delay != nil || !told.isEmpty, state.places[place] == nil, hasRoom(in: &state, now) {
                 state.places[place] = PaceState(limits)
             }
-            state.places[place]?.end(cost: request.cost)
+            if let turn, outcome == .unknown, result.isUnsent {
+                // It ended behind this stage, as one does that is cancelled while it waits for a slot.
+                state.places[place]?.handBack(turn)
+            } else {
+                state.places[place]?.end(cost: request.cost)
+            }
             state.places[place]?.learn(told, now: now)
             if let delay { state.places[place]?.hold(for: delay, now: now) }
             if let usage { state.places[place]?.correct(by: usage - request.cost) }
@@ -434,7 +444,7 @@ public final class Pacer: HTTPMiddleware {
     /// Waits for the turn of a permit, which it hands back where it is not used.
     private func pause(_ permit: inout Permit, of request: HTTPRequest, in place: Place) async -> HTTPError? {
         let cost = request.cost
-        let (cap, clock) = (request.retryAfterPolicy.cap, clocks.timer.cancelled(by: waiting.current))
+        let (cap, clock) = (request.longestPause, clocks.timer.cancelled(by: waiting.current))
         var wait: Duration?
         var isTooLong = false
         var since = clocks.now
@@ -466,11 +476,25 @@ public final class Pacer: HTTPMiddleware {
         return end(of: request, after: wait)
     }
 
-    /// Waits until the request may have its permits of what several processes share.
+    /// Waits until the request may have its permits of what several processes share; those of a request that ends are
+    /// handed back.
     private func waitForQuota(
         _ quotas: Quotas,
         of request: HTTPRequest,
         _ pacing: inout AttemptRecord.Pacing
+    ) async -> HTTPError? {
+        var booked: [(quota: SharedQuota, amount: Double, due: Duration)] = []
+        let error = await waitForQuota(quotas, of: request, &pacing, &booked)
+        guard error != nil else { return nil }
+        for (quota, amount, due) in booked { quota.handBack(amount, due: due, now: clocks.now) }
+        return error
+    }
+
+    private func waitForQuota(
+        _ quotas: Quotas,
+        of request: HTTPRequest,
+        _ pacing: inout AttemptRecord.Pacing,
+        _ booked: inout [(quota: SharedQuota, amount: Double, due: Duration)]
     ) async -> HTTPError? {
         let (clocks, clock) = (clocks, clocks.timer.cancelled(by: waiting.current))
         var since = clocks.now
@@ -480,7 +504,7 @@ public final class Pacer: HTTPMiddleware {
             (quotas.requests, 1, \AttemptRecord.Pacing.waitedForRate),
             (quotas.cost, request.cost, \AttemptRecord.Pacing.waitedForCost),
         ]
-        let cap = { min(request.retryAfterPolicy.cap, request.deadline?.remaining ?? .longestDelay) }
+        let cap = { min(request.longestPause, request.deadline?.remaining ?? .longestDelay) }
         for (quota, amount, part) in units {
             guard let quota else { continue }
             let limit = cap()
@@ -490,7 +514,9 @@ public final class Pacer: HTTPMiddleware {
             pacing.add(clocks.now - since, to: part)
             since = clocks.now
             switch answer {
-            case .due(let time): if time > due { (due, last) = (time, part) }
+            case .due(let time):
+                booked.append((quota, amount, time))
+                if time > due { (due, last) = (time, part) }
             case .later(let wait) where !isLate: return end(of: request, after: wait)
             case .later, .cancelled: return isLate ? request.tooLate("while it was held back") : cancelled(request)
             case .unreachable(let error):
@@ -503,7 +529,7 @@ public final class Pacer: HTTPMiddleware {
                 )
             }
         }
-        guard due - since < cap() else { return end(of: request, after: due - since) }
+        guard due <= since || due - since < cap() else { return end(of: request, after: due - since) }
         let rest = try? await withRetry(timeout: request.deadline?.remaining, clock: clock) { [due] _ in
             max(.zero, due - clocks.now)
         } decide: { _, wait in
@@ -647,6 +673,14 @@ public final class Pacer: HTTPMiddleware {
     ]
 }
 
+extension HTTPResult {
+    /// Whether nothing of the request was sent, by no attempt further in.
+    fileprivate var isUnsent: Bool {
+        guard case .failure(let error) = self else { return false }
+        return error.bytesSent == 0 && error.attempts.allSatisfy { $0.bytesSent == 0 }
+    }
+}
+
 extension PaceState.Cause {
     /// Where the record notes the wait.
     fileprivate var part: WritableKeyPath<AttemptRecord.Pacing, Duration> {
@@ -674,6 +708,12 @@ extension HTTPRequest {
     fileprivate var reservation: Pacer.Reservation? {
         get { self[option: ReservationOption.self] }
         set { self[option: ReservationOption.self] = newValue }
+    }
+
+    /// How long this request waits for its turn at most; one of a durable queue is stored for longer waits, so that it
+    /// does not keep those for other servers from a worker's slots.
+    fileprivate var longestPause: Duration {
+        min(retryAfterPolicy.cap, durableCall?.longestPause ?? .longestDelay)
     }
 
     /// What this request is paced with, where a limit holds for less than an origin and a credential, such as a model.

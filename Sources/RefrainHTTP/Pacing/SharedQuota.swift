@@ -193,6 +193,15 @@ final class SharedQuota: Sendable {
     /// Takes account of what a request has cost beyond what it said.
     func correct(by difference: Double) { state.withLock { $0.left -= difference } }
 
+    /// Takes back permits that are not used; those whose time is past for longer than a span are lost.
+    func handBack(_ amount: Double, due: Duration, now: Duration) {
+        guard now <= due + Self.span else { return }
+        state.withLock { state in
+            state.next -= .delay(seconds: amount / rate)
+            state.left += amount
+        }
+    }
+
     /// Tells the other processes that none may send for a while.
     func hold(for delay: Duration) async {
         _ = try? await store.book(key, rate: rate, wanted: 0, hold: delay)

@@ -53,6 +53,7 @@ enum RedirectTarget {
             next.method = .get
             next.body = .empty
             next.removeFieldsOfTheBody()
+            if let durable = next.durableCall { next.durableCall = durable.answered }
         } else if next.body.replayability == .onceAndRead {
             self = .refused(.requestBodyStreamExhausted, "the \(response.status) wants the body again, which is spent")
             return

@@ -131,10 +131,13 @@ package final class InFlightRequests: Sendable {
     /// Requests of a refresh of credentials are not cancelled, and are awaited before `rest` is called.
     ///
     /// Concurrent resets are combined. A reset called from within one of these requests cannot wait for that request;
-    /// it returns immediately, and the reset continues without it.
+    /// it returns immediately, and the reset continues without it. So does one that a stage further out passes on, and
+    /// one that is called from within any request or refresh while another one is in progress.
     func reset(_ rest: @escaping @Sendable () async -> Void = {}) async {
-        let reset = state.withLock { state in
-            if let reset = state.reset { return reset }
+        let caller = InFlightContext.current ?? InFlightContext.ofReset
+        let refreshes = AuthenticationScope.operations
+        let (reset, isNew) = state.withLock { state in
+            if let reset = state.reset { return (reset, false) }
             let protected = state.tasks.filter { state.protected.contains($0.key) }.values
             let others = state.tasks.filter { !state.protected.contains($0.key) }.values
             let owned = state.owned
@@ -146,15 +149,20 @@ package final class InFlightRequests: Sendable {
                 // First, since a stage or a transport further in ends all that it has when it is reset.
                 for task in protected { _ = await task.value }
                 await self.drain(owned.filter(\.value.isProtected).keys)
-                await rest()
+                // Further in it is known what the reset was called from, which must not be waited for there either.
+                await AuthenticationScope.$operations.withValue(refreshes) {
+                    await InFlightContext.$ofReset.withValue(caller) { await rest() }
+                }
                 for task in others { _ = await task.value }
                 await self.drain(owned.keys)
                 self.state.withLock { $0.reset = nil }
             }
             state.reset = reset
-            return reset
+            return (reset, true)
         }
-        guard !areAroundPresentCode else { return }
+        // One in progress may wait further in for what this one is called from.
+        let mayBeAwaited = !isNew && (Self.isForRefresh || caller?.isUnderWay == true)
+        guard caller?.contains(self) != true, !mayBeAwaited else { return }
         await reset.value
     }
 
@@ -183,6 +191,10 @@ package final class InFlightRequests: Sendable {
     /// Whether the current code runs within one of these requests.
     var areAroundPresentCode: Bool { InFlightContext.current?.contains(self) ?? false }
 
+    /// Whether one of these requests may wait for a request of the current code: that of a refresh may be for others
+    /// than the request that began it.
+    var mayNeedPresentCode: Bool { areAroundPresentCode || Self.isForRefresh }
+
     /// Returns when these owned requests have returned.
     private func drain(_ requests: Dictionary<UInt64, Owned>.Keys) async {
         // Unsafe: resumed once, here if all have returned, otherwise by the removal of the last one.
@@ -206,6 +218,8 @@ package final class InFlightRequests: Sendable {
 /// The requests that the current code runs within, the innermost first.
 package final class InFlightContext: Sendable {
     @TaskLocal static var current: InFlightContext?
+    /// The requests that the reset was called from within which the current code is a part of.
+    @TaskLocal static var ofReset: InFlightContext?
 
     /// Whether the current code runs within a request of any chain.
     static var isInside: Bool { current != nil }
@@ -226,6 +240,9 @@ package final class InFlightContext: Sendable {
     func contains(_ wanted: InFlightRequests) -> Bool {
         inFlight === wanted && inFlight.isUnderWay(number) || (outer?.contains(wanted) ?? false)
     }
+
+    /// Whether one of the requests has not returned yet.
+    var isUnderWay: Bool { inFlight.isUnderWay(number) || (outer?.isUnderWay ?? false) }
 
     /// Whether the request is part of a reset in progress.
     ///

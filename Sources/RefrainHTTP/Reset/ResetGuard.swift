@@ -16,8 +16,9 @@
 /// refresh a credential are not cancelled: the reset waits for them, so that a token that the service has rotated is
 /// not lost.
 ///
-/// A stage of the chain may call the reset itself; the call then returns without waiting, because its own request is
-/// one of those that must return first. A guard belongs to one chain.
+/// A stage of the chain may call the reset itself, and so may the refresh of a credential, as on a log-out. The call
+/// then does not wait for the request or the refresh that it is made in, which must return first. A guard belongs to
+/// one chain.
 public struct ResetGuard: HTTPMiddleware {
     /// The requests in flight behind the guard.
     package let requests = InFlightRequests(.closesForResets)
@@ -56,6 +57,9 @@ extension ResetGuard {
 
     /// Whether the current code runs within a request of this chain.
     package var isAroundPresentCode: Bool { requests.areAroundPresentCode }
+
+    /// Whether a request of this chain may wait for a request of the current code.
+    package var mayNeedPresentCode: Bool { requests.mayNeedPresentCode }
 
     /// Cancels every request behind the guard, and lets none in until `rest` has reset what follows.
     package func reset(_ rest: @escaping @Sendable () async -> Void) async { await requests.reset(rest) }

@@ -16,6 +16,8 @@ package final class DurableCall: Sendable {
     let willWait: (@Sendable (HTTPRequest?) -> Void)?
     /// Called before the request is sent; returns why it is not, or nil.
     package let refusal: @Sendable (HTTPRequest) async -> HTTPError?
+    /// The longest wait for a pacer.
+    let longestPause: Duration
 
     /// Describes a call.
     package init(
@@ -27,18 +29,20 @@ package final class DurableCall: Sendable {
     ) {
         self.earlierAttempts = max(0, earlierAttempts)
         (self.longestWait, self.isOwned, self.willWait, self.refusal) = (longestWait, isOwned, willWait, refusal)
+        longestPause = longestWait
+    }
+
+    private init(_ call: DurableCall, willWait: (@Sendable (HTTPRequest?) -> Void)?, longestPause: Duration) {
+        (earlierAttempts, longestWait, isOwned) = (call.earlierAttempts, call.longestWait, call.isOwned)
+        (self.willWait, refusal, self.longestPause) = (willWait, call.refusal, longestPause)
     }
 
     /// The same call without ``willWait``, for stages behind the gate: it could not tell of the end of their waits.
-    fileprivate var behindGate: DurableCall {
-        DurableCall(
-            earlierAttempts: earlierAttempts,
-            longestWait: longestWait,
-            isOwned: isOwned,
-            willWait: nil,
-            refusal: refusal
-        )
-    }
+    fileprivate var behindGate: DurableCall { DurableCall(self, willWait: nil, longestPause: longestPause) }
+
+    /// The same call after the queue's request was executed, and answered with a redirect to what this one gets: what
+    /// has not been sent waits for its turn, since the call must not begin again.
+    var answered: DurableCall { DurableCall(self, willWait: willWait, longestPause: .longestDelay) }
 
     /// Returns an attempt of this call, counted from the first one of the earlier calls.
     func continuing(_ attempt: Attempt) -> Attempt {

@@ -93,7 +93,7 @@ public struct Throttle: HTTPMiddleware {
 
     /// Forwards a request when a slot is free.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
-        guard request.throttle == .always, !ThrottleScope.operations.contains(workOf: slots) else {
+        guard request.throttle == .always, !ThrottleScope.isInside(slots) else {
             return await next.load(request)
         }
         let request = request.beginningCall(on: clocks)
@@ -140,6 +140,14 @@ public struct Throttle: HTTPMiddleware {
 /// The throttles whose slots are held by requests that the calling code runs within.
 private enum ThrottleScope {
     @TaskLocal static var operations: [ActiveOperation] = []
+
+    /// Whether the calling code runs within a request that holds one of these slots, or within a refresh that one has
+    /// begun: where that one has left, others that wait for the refresh may hold them all.
+    static func isInside(_ slots: ThrottleSlots) -> Bool {
+        if operations.contains(workOf: slots) { return true }
+        guard !operations.isEmpty, AuthenticationScope.operations.contains(where: \.isActive) else { return false }
+        return operations.contains { $0.owner == ObjectIdentifier(slots) }
+    }
 }
 
 extension Throttle {

@@ -51,9 +51,10 @@ final class SessionBox: @unchecked Sendable {
             state.requests.insert(request)
             return (state.invalidation, state.isEnded)
         }
+        guard reason != nil, !isEnded else { return reason }
         // While the session drains, a request in flight may need another one.
-        if reason != nil, !isEnded, session?.pipeline.admission.isAroundPresentCode == true { return nil }
-        return reason
+        let isNeeded = request.refreshes.contains(where: \.isActive)
+        return isNeeded || session?.pipeline.admission.mayNeedPresentCode == true ? nil : reason
     }
 
     /// Releases a request that has ended.

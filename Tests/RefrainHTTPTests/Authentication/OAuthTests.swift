@@ -186,6 +186,37 @@ struct OAuthTests {
         #expect(throttle.numberOfRunningRequests == 0)
     }
 
+    @Test("R27: a refresh takes no slot that its waiters hold, also where the request that began it has left")
+    func refreshBehindThrottleOfOthers() async throws {
+        let (begun, goesOn) = (Signal(), Signal())
+        let chain = Locked<AnyLoader?>(nil)
+        let oauth = OAuth(store: store) { [server] _ in
+            begun.set()
+            await goesOn.wait()
+            _ = await chain.withLock { $0 }?.load(sampleRequest("token", method: .post))
+            return server.refresh()
+        } logIn: {
+            nil
+        }
+        let throttle = Throttle(maximumNumberOfRequests: 2)
+        let loader = throttle --> oauth --> MockLoader().otherwise(server.reply)
+        chain.withLock { $0 = AnyLoader(loader) }
+        defer { chain.withLock { $0 = nil } }
+        let calls = TrackedCalls()
+        let first = calls.start(sampleRequest("first"), on: loader)
+        await begun.wait()
+        let others = ["second", "third"].map { calls.start(sampleRequest($0), on: loader) }
+        await calls.settle()
+        first.cancel()
+        #expect(await first.result.errorCode == .cancelled)
+        // The slots are those of the two that wait for the refresh.
+        await calls.settle()
+        #expect(oauth.numberOfWaitingRequests == 2)
+        goesOn.set()
+        for other in others { #expect(await other.result.status == 200) }
+        #expect(server.refreshes == 1)
+    }
+
     @Test("A request that leaves while it waits returns at once, and the refresh goes on for the others")
     func leaving() async {
         let gate = MockLoader.Gate()

@@ -351,6 +351,29 @@ struct PacerTests {
         #expect(slots.isIdle)
     }
 
+    @Test("R34: a request of a queue is not held for longer than it may wait, but what its redirect leads to is")
+    func durable() async throws {
+        let clocks = clock.retryClocks()
+        let server = Server(clocks: clocks, opens: clocks.now + .seconds(60), headers: ["Retry-After": "60"])
+        let loader = Pacer(clocks: clocks) --> server
+        #expect(await loader.load(try request()).status == 429)
+        let call = DurableCall(
+            earlierAttempts: 0,
+            longestWait: .seconds(10),
+            isOwned: { true },
+            willWait: nil,
+            refusal: { _ in nil }
+        )
+        let own = try request { $0.durableCall = call }
+        #expect(await loader.load(own).errorCode == .retryAfterTooLong)
+        let next = try request { $0.durableCall = call.answered }
+        let task = Task { await loader.load(next) }
+        await clock.sleepers(atLeast: 1)
+        await clock.advance(by: .seconds(60))
+        #expect(await task.value.status == 200)
+        #expect(server.times.count == 2)
+    }
+
     @Test("R9: a request that is cancelled while it is held, or by a reset, hands its turn on")
     func cancellation() async throws {
         let clocks = clock.retryClocks()
@@ -368,6 +391,20 @@ struct PacerTests {
         let count = server.times.count
         _ = await loader.load(try request())
         #expect(server.times.count == count + 1)
+    }
+
+    @Test("R35: a request that ends behind the pacer before it was sent hands its turn back", arguments: [true, false])
+    func unsent(isSent: Bool) async throws {
+        let clocks = clock.retryClocks()
+        let server = MockLoader().otherwise(.failure(.cancelled, bytesSent: isSent ? 9 : 0))
+        let loader = Pacer(.perMinute(requests: 60, cost: 60), clocks: clocks) --> server
+        let request = try request { $0.cost = 1 }
+        let began = clock.now
+        await clock.run {
+            for _ in 0..<5 { #expect(await loader.load(request).errorCode == .cancelled) }
+        }
+        #expect(server.requests.count == 5)
+        #expect(began.duration(to: clock.now) == (isSent ? .seconds(4) : .zero))
     }
 
     @Test("R35: of 1,000,000 turns, of which a third is handed back, no permit is lost", .computing)

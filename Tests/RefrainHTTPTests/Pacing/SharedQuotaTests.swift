@@ -148,6 +148,26 @@ struct SharedQuotaTests {
         #expect(clock.now == began)
     }
 
+    @Test("R35: a request whose cost has to wait for too long hands back its permit of the shared limit")
+    func unusedPermits() async throws {
+        let clocks = clock.retryClocks()
+        let shared = store()
+        let limits = Pacer.Limits.per(.seconds(1), requests: 50, cost: 50)
+        let loader = Pacer(limits, quota: shared, clocks: clocks) --> Server(clocks: clocks)
+        var costly = try HTTPRequest("https://a.example/")
+        costly.paceKey = "a"
+        costly.cost = 50
+        costly.retryAfterPolicy = .honoured(upTo: .zero)
+        #expect(await loader.load(costly).status == 200)
+        #expect(shared.asks.withLock { $0 } == 2)
+        // Another process has booked the cost of the next ten seconds.
+        _ = await shared.inner.book("a cost", rate: 50, wanted: 500, hold: .zero)
+        await clock.advance(by: .seconds(2))
+        for _ in 0..<20 { #expect(await loader.load(costly).errorCode == .retryAfterTooLong) }
+        // One for their permits as requests, which each of them leaves to the next one, and one for each cost.
+        #expect(shared.asks.withLock { $0 } == 2 + 1 + 20)
+    }
+
     /// A store that answers once, and then not before it is told to.
     private struct Silent: QuotaStore {
         let inner: InMemoryQuotaStore

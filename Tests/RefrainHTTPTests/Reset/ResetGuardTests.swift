@@ -195,6 +195,58 @@ struct ResetGuardTests {
         #expect(await loader.load(sampleRequest()).status == 200)
     }
 
+    @Test("A reset that a stage further out passes on does not wait for the request that it was called from")
+    func resetFromFurtherIn() async throws {
+        let outer: [any HTTPMiddleware] = [Deduplicate(), ResetGuard(), Autocancel()]
+        for stage in outer {
+            let whole = Locked<AnyLoader?>(nil)
+            let inner =
+                ResetGuard()
+                --> AnyLoader { request in
+                    await whole.withLock { $0 }?.reset()
+                    return .success(HTTPResponse(request: request, status: 200))
+                }
+            let outside = AnyLoader(reset: { await stage.reset(next: inner) }) { await stage.load($0, next: inner) }
+            whole.withLock { $0 = outside }
+            // It goes round the stage further out.
+            let result = await inner.load(sampleRequest(method: .post))
+            #expect(result.status == 200 || result.errorCode == .cancelled)
+            whole.withLock { $0 = nil }
+        }
+    }
+
+    @Test(
+        "A refresh may reset its chain, also where its request has left or another reset is in progress",
+        arguments: [false, true]
+    )
+    func resetFromRefresh(isInProgress: Bool) async throws {
+        let (begun, goesOn, ended) = (Signal(), Signal(), Signal())
+        let whole = Locked<AnyLoader?>(nil)
+        let oauth = OAuth {
+            begun.set()
+            await goesOn.wait()
+            await whole.withLock { $0 }?.reset()
+            ended.set()
+            return nil
+        }
+        let loader = AnyLoader(ResetGuard() --> oauth --> MockLoader().otherwise(.status(200)))
+        whole.withLock { $0 = loader }
+        let task = loader.load(sampleRequest()) { _ in }
+        await begun.wait()
+        var reset: Task<Void, Never>?
+        if isInProgress {
+            // It cancels the request, and waits for the refresh.
+            reset = Task { await loader.reset() }
+        } else {
+            task.cancel()
+        }
+        #expect(await task.result.errorCode == .cancelled)
+        goesOn.set()
+        await ended.wait()
+        await reset?.value
+        whole.withLock { $0 = nil }
+    }
+
     @Test("The caller's own cancellation reaches the loader behind the guard")
     func callerCancels() async {
         let guardStage = ResetGuard()

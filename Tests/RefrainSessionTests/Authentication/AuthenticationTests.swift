@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RefrainCore
 import RefrainSession
+import RefrainTesting
 import TestSupport
 import Testing
 
@@ -27,6 +28,26 @@ struct AuthenticationTests {
             refreshWindow: window,
             clock: AnyClock(clock)
         )
+    }
+
+    @Test("R24: the requests of a refresh have attempts of their own, also within Task.retrying")
+    func refreshWithinTaskRetrying() async throws {
+        let mock = MockLoader().then(.status(503)).otherwise(.status(200, body: .text("t2")))
+        var settings = Session.Settings()
+        settings.budgets = nil
+        settings.clocks = InstantClock().pair
+        let tokens = Session(loader: mock, settings: settings)
+        let authenticator = TokenAuthenticator { _, _ in
+            let request = tokens.request(HTTPRequest("/token")).validate()
+            return Token(value: try await request.serializingString().value)
+        }
+        let interceptor = Interceptor(authenticator: authenticator, credential: Token(value: "t1"))
+        let session = Session.testing(TokenService(accepting: 2), interceptor: interceptor)
+        let task = Task.retrying(maxRetryCount: 0, retryDelay: .zero) {
+            try await session.request(HTTPRequest.sample).validate().serializingString().value
+        }
+        #expect(try await task.value == "200")
+        #expect(mock.requests.count == 2)
     }
 
     @Test("A: AuthenticationInterceptor: a request is signed")

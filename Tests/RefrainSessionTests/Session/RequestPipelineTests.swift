@@ -205,6 +205,37 @@ struct RequestPipelineTests {
         #expect(ended.map { if case .sessionInvalidated = $0 { true } else { false } } == true)
     }
 
+    @Test("a session that drains admits the requests of a refresh, also where the request that began it has left")
+    func drainsWithRefresh() async throws {
+        let service = TokenService()
+        let (begun, goesOn) = (Signal(), Signal())
+        let authenticator = TokenAuthenticator { _, session in
+            begun.set()
+            await goesOn.wait()
+            var request = HTTPRequest("/token", method: .post)
+            request.headers["X-Refresh"] = "yes"
+            return Token(value: try await session.request(request).serializingString().value)
+        }
+        let interceptor = AuthenticationInterceptor(
+            authenticator: authenticator,
+            credential: Token(value: "t1", requiresRefresh: true)
+        )
+        let session = Session.testing(service, interceptor: interceptor)
+        let first = session.request(HTTPRequest.sample).resume()
+        await begun.wait()
+        let second = session.request(HTTPRequest.sample).resume()
+        // No event: nothing tells that a request has begun to wait.
+        while interceptor.numberOfWaitingRequests < 2 { await Task.yield() }
+        #expect(await first.cancel().serializingData().response.error?.isCancellation == true)
+        let draining = Task { await session.drain() }
+        // No event: nothing tells that a session has begun to drain.
+        while session.request(HTTPRequest.sample).error == nil { await Task.yield() }
+        goesOn.set()
+        #expect(try await second.serializingString().value == "200")
+        #expect(await draining.value)
+        #expect(service.refreshes == 1)
+    }
+
     @Test("a session that drains refuses what was made and not started, which would never end by itself")
     func drainsWithoutStarting() async {
         let loader = HeldLoader()
