@@ -180,7 +180,7 @@ public final class Pacer: HTTPMiddleware {
 
     /// Waits for the turn of a request whose call has begun, or returns what ends it before it is sent.
     ///
-    /// Whoever has a pass sends the request, and then calls ``end(_:of:with:)``.
+    /// A request with a pass is sent, and ``end(_:of:with:)`` follows.
     package func pass(for request: HTTPRequest) async -> Result<Pass, HTTPError> {
         if let error = refusal(of: request) { return .failure(error) }
         request.durableCall?.willWait?(nil)
