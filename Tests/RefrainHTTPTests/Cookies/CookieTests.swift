@@ -305,7 +305,7 @@ struct CookieTests {
         try files.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { try? files.removeItem(atPath: folder) }
         try files.createSymbolicLink(atPath: folder + "/link", withDestinationPath: "file")
-        files.createFile(atPath: folder + "/file", contents: Data("old".utf8))
+        _ = files.createFile(atPath: folder + "/file", contents: Data("old".utf8))
         try jar.write(to: folder + "/link")
         #expect(try files.destinationOfSymbolicLink(atPath: folder + "/link") == "file")
         #expect(try String(contentsOfFile: folder + "/file", encoding: .utf8) == jar.netscapeText)
