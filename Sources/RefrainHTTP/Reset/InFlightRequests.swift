@@ -218,7 +218,7 @@ package final class InFlightRequests: Sendable {
 /// The requests that the current code runs within, the innermost first.
 package final class InFlightContext: Sendable {
     @TaskLocal static var current: InFlightContext?
-    /// The requests that the reset was called from within which the current code is a part of.
+    /// The requests that a reset was called from, while it is carried out.
     @TaskLocal static var ofReset: InFlightContext?
 
     /// Whether the current code runs within a request of any chain.

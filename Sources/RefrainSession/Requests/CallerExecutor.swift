@@ -16,6 +16,7 @@ final class CallerExecutor: TaskExecutor {
     /// The request among those that a reset waits for; nil: a reset is in progress, and refuses it.
     let admitted: InFlightContext?
 
+    /// Registers the request with the guard of the pipeline; its task, which ``start()`` makes, removes it.
     init(for request: Request, sending prepared: HTTPRequest, _ pipeline: RequestPipeline) {
         self.request = request
         self.prepared = prepared

@@ -42,6 +42,7 @@ final class RequestPipeline: Sendable {
         let request = call.prepared.withoutDeadline
 
         // 1. Admit. Outermost: a reset refuses new requests, cancels those in flight, and waits until they returned.
+        //    It was decided when the task was made, which runs within the request from its beginning.
         guard let admitted = call.admitted else { return AttemptOutcome(admission.refusal(of: request)) }
         defer { admission.requests.leave(admitted) }
         return await coalesce(request, call.request)
