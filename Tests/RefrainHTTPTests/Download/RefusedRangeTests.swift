@@ -149,7 +149,7 @@ struct RefusedRangeTests {
     }
 
     @Test(
-        "R11: after a refusal for a content that has changed, the new one goes on by ranges",
+        "R11: after a refusal because the content has changed, the new content goes on by ranges",
         arguments: [412, 416] as [HTTPStatus]
     )
     func changed(status: HTTPStatus) async throws {
