@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import RefrainCore
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -274,7 +282,7 @@ extension DownloadRequest {
 
         /// Creates the folders of the destination that do not exist.
         public static let createIntermediateDirectories = Options(rawValue: 1 << 0)
-        /// Removes a file that exists at the destination.
+        /// Replaces a file that exists at the destination, once the new one is complete beside it.
         public static let removePreviousFile = Options(rawValue: 1 << 1)
     }
 
@@ -302,14 +310,28 @@ extension DownloadRequest {
 
 extension URL {
     /// Moves this file, as the options say; a file that is there already may stay where it is.
+    ///
+    /// The file that it replaces stays until this one is beside it, which may be a copy to another file system.
     func move(to target: URL, _ options: DownloadRequest.Options) throws {
         guard target != self else { return }
         let files = FileManager.default
-        let path = target.localPath
-        if options.contains(.removePreviousFile), files.fileExists(atPath: path) { try files.removeItem(at: target) }
+        let folder = target.deletingLastPathComponent()
         if options.contains(.createIntermediateDirectories) {
-            try files.createDirectory(at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try files.createDirectory(at: folder, withIntermediateDirectories: true)
         }
-        try files.moveItem(at: self, to: target)
+        guard options.contains(.removePreviousFile) else { return try files.moveItem(at: self, to: target) }
+        let new = folder.appending(path: ".\(UUID().uuidString).part")
+        do {
+            try files.moveItem(at: self, to: new)
+            // Only a folder is not replaced by a rename.
+            let previous = try? files.attributesOfItem(atPath: target.localPath)
+            if previous?[.type] as? FileAttributeType == .typeDirectory { try files.removeItem(at: target) }
+            guard rename(new.localPath, target.localPath) == 0 else {
+                throw HTTPBody.FileError(path: target.localPath, operation: .move, errno: errno)
+            }
+        } catch {
+            try? files.removeItem(at: new)
+            throw error
+        }
     }
 }

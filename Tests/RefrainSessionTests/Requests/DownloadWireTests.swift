@@ -74,6 +74,39 @@ struct DownloadWireTests {
         #expect(folder.names == ["present"])
     }
 
+    @Test("a file that is to be replaced stays where the new one cannot be moved")
+    func keptWhenNotReplaced() async throws {
+        let target = folder.file("present")
+        try Data("old".utf8).write(to: target)
+        let request = session.download(
+            address,
+            to: { temporary, _ in
+                try? FileManager.default.removeItem(at: temporary)
+                return (target, [.removePreviousFile])
+            }
+        )
+        #expect(await request.serializingDownloadedFileURL().response.error?.transportCode == .cannotMoveFile)
+        #expect(try String(contentsOf: target, encoding: .utf8) == "old")
+        #expect(folder.names == ["present"])
+    }
+
+    @Test("what is replaced may be a folder, or a link, whose target stays")
+    func replaced() async throws {
+        let target = folder.file("present")
+        let other = folder.file("other")
+        try Data("old".utf8).write(to: other)
+        let destination: DownloadRequest.Destination = { _, _ in (target, [.removePreviousFile]) }
+        try FileManager.default.createSymbolicLink(at: target, withDestinationURL: other)
+        _ = try await session.download(address, to: destination).serializingDownloadedFileURL().value
+        #expect(try String(contentsOf: other, encoding: .utf8) == "old")
+        #expect(try String(contentsOf: target, encoding: .utf8) == #"{"name":"ada"}"#)
+        try FileManager.default.removeItem(at: target)
+        try FileManager.default.createDirectory(at: target, withIntermediateDirectories: false)
+        _ = try await session.download(address, to: destination).serializingDownloadedFileURL().value
+        #expect(try String(contentsOf: target, encoding: .utf8) == #"{"name":"ada"}"#)
+        #expect(folder.names.sorted() == ["other", "present"])
+    }
+
     @Test("without a destination the file is a temporary one, and a failed download leaves none")
     func temporary() async throws {
         let request = session.download(address)
