@@ -33,7 +33,7 @@ final class TransferDriver {
     private let multi: UnsafeMutableRawPointer?
     private let configuration: CurlLoader.Configuration
     private let settings: EasySettings
-    private var active: [Transfer] = []
+    @exclusivity(unchecked) private var active: [Transfer] = []
     private var heldAnswers = HeldAnswers()
     /// By origin rather than by name: libcurl also counts the connections of a host independently of its spelling.
     private var hosts: [Origin?: OriginQueue] = [:]

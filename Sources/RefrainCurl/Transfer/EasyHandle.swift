@@ -32,7 +32,7 @@ final class EasyHandle {
 
     private let errorText: UnsafeMutablePointer<CChar>
     private let fields = HeaderListBuffer()
-    var reader = HeadReader()
+    @exclusivity(unchecked) var reader = HeadReader()
     /// The head of a proxy's response to CONNECT.
     var proxyHead = ProxyHead()
     private var inlineBody = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 1)

@@ -16,7 +16,7 @@ final class ReceivedResponse {
         var underlyingError: (any Error)?
     }
 
-    private(set) var head = ReceivedHead()
+    @exclusivity(unchecked) private(set) var head = ReceivedHead()
     /// The facts of the exchange, once the head is complete.
     private(set) var exchange = HTTPResponse.Exchange()
     /// The destination of a streamed body, once its response was delivered.

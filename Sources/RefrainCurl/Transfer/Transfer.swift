@@ -56,6 +56,9 @@ final class Transfer: @unchecked Sendable {
     private var owner: CurlLoader?
 
     // The properties below are only for the owner of the loop.
+    //
+    // exclusivity(unchecked), here and where a line of a head or a start is counted: accesses cannot overlap, since no
+    // part calls back, and the checks at run time took a tenth of the instructions of a small exchange.
     /// The driver's record of where the transfer is: its origin's queue, its handle, its place among active transfers.
     var host: OriginQueue?
     var handle: EasyHandle?
@@ -65,13 +68,13 @@ final class Transfer: @unchecked Sendable {
     private var iteration = LoopIteration.none
 
     /// What is sent.
-    private(set) var upload: Upload
+    @exclusivity(unchecked) private(set) var upload: Upload
     /// What comes.
     let response: ReceivedResponse
-    private(set) var limits: TransferLimits
-    private(set) var connecting = ConnectAttempts()
+    @exclusivity(unchecked) private(set) var limits: TransferLimits
+    @exclusivity(unchecked) private(set) var connecting = ConnectAttempts()
     /// The guard against a second send.
-    private(set) var sending: SendGuard
+    @exclusivity(unchecked) private(set) var sending: SendGuard
     /// Whether the response is complete although the server has not read the whole request.
     private(set) var isAnsweredEarly = false
     /// Whether the connection must not be reused, because data of this exchange could be read as part of the next one.
