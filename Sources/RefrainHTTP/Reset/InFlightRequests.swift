@@ -23,7 +23,7 @@ package final class InFlightRequests: Sendable {
         /// Those of the tasks that a reset awaits without cancelling them.
         var protected: Set<UInt64> = []
         /// Requests that run in the task of their owner.
-        var owned: [UInt64: Owned] = [:]
+        var owned: [Owned] = []
         var lastNumber: UInt64 = 0
         /// Requests up to this number are part of a reset.
         var lastDraining: UInt64 = 0
@@ -44,19 +44,31 @@ package final class InFlightRequests: Sendable {
         /// Whether a request has not returned yet.
         ///
         /// Tasks that it started may outlive it, and are not counted.
-        func isUnderWay(_ number: UInt64) -> Bool {
-            tasks[number] != nil || owned[number] != nil
+        func isUnderWay(_ context: InFlightContext) -> Bool {
+            tasks[context.number] != nil || context.place != nil
+        }
+
+        mutating func add(_ request: Owned) {
+            request.context.place = owned.count
+            owned.append(request)
         }
 
         /// Removes an owned request that has returned; returns the reset that waited for it as the last one.
-        mutating func endOwned(_ number: UInt64) -> UnsafeContinuation<Void, Never>? {
-            owned[number] = nil
-            guard !draining.isEmpty, draining.remove(number) != nil, draining.isEmpty else { return nil }
+        mutating func endOwned(_ context: InFlightContext) -> UnsafeContinuation<Void, Never>? {
+            if let place = context.place.take() {
+                let last = owned.removeLast()
+                if place < owned.count {
+                    last.context.place = place
+                    owned[place] = last
+                }
+            }
+            guard !draining.isEmpty, draining.remove(context.number) != nil, draining.isEmpty else { return nil }
             return drained.take()
         }
     }
 
     private struct Owned {
+        let context: InFlightContext
         let owner: any RequestOwner
         let isProtected: Bool
     }
@@ -102,14 +114,15 @@ package final class InFlightRequests: Sendable {
         return state.withLock { state in
             let isProtected = Self.isForRefresh
             guard let number = state.begin(admission, isProtected: isProtected) else { return nil }
-            state.owned[number] = Owned(owner: owner, isProtected: isProtected)
-            return InFlightContext(self, number, outer)
+            let context = InFlightContext(self, number, outer)
+            state.add(Owned(context: context, owner: owner, isProtected: isProtected))
+            return context
         }
     }
 
     /// Removes a request that has returned.
     package func leave(_ context: InFlightContext) {
-        state.withLock { $0.endOwned(context.number) }?.resume()
+        state.withLock { $0.endOwned(context) }?.resume()
     }
 
     /// Whether the calling code refreshes a credential: a reset lets it finish, so that a rotated token is not lost.
@@ -145,16 +158,16 @@ package final class InFlightRequests: Sendable {
             // Detached, because the reset belongs to no request, even if a request called it.
             let reset = Task.detached {
                 for task in others { task.cancel() }
-                for request in owned.values where !request.isProtected { request.owner.cancelTask() }
+                for request in owned where !request.isProtected { request.owner.cancelTask() }
                 // First, since a stage or a transport further in ends all that it has when it is reset.
                 for task in protected { _ = await task.value }
-                await self.drain(owned.filter(\.value.isProtected).keys)
+                await self.drain(owned.filter(\.isProtected))
                 // Further in it is known what the reset was called from, which must not be waited for there either.
                 await AuthenticationScope.$operations.withValue(refreshes) {
                     await InFlightContext.$ofReset.withValue(caller) { await rest() }
                 }
                 for task in others { _ = await task.value }
-                await self.drain(owned.keys)
+                await self.drain(owned)
                 self.state.withLock { $0.reset = nil }
             }
             state.reset = reset
@@ -196,11 +209,11 @@ package final class InFlightRequests: Sendable {
     var mayNeedPresentCode: Bool { areAroundPresentCode || Self.isForRefresh }
 
     /// Returns when these owned requests have returned.
-    private func drain(_ requests: Dictionary<UInt64, Owned>.Keys) async {
+    private func drain(_ requests: [Owned]) async {
         // Unsafe: resumed once, here if all have returned, otherwise by the removal of the last one.
         await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
             let isDone = state.withLock { state in
-                state.draining = Set(requests).intersection(state.owned.keys)
+                state.draining = Set(requests.filter { $0.context.place != nil }.map(\.context.number))
                 if !state.draining.isEmpty { state.drained = continuation }
                 return state.draining.isEmpty
             }
@@ -208,15 +221,16 @@ package final class InFlightRequests: Sendable {
         }
     }
 
-    fileprivate func isDraining(_ number: UInt64) -> Bool {
-        state.withLock { $0.lastDraining >= number && $0.isUnderWay(number) }
+    fileprivate func isDraining(_ context: InFlightContext) -> Bool {
+        state.withLock { $0.lastDraining >= context.number && $0.isUnderWay(context) }
     }
 
-    fileprivate func isUnderWay(_ number: UInt64) -> Bool { state.withLock { $0.isUnderWay(number) } }
+    fileprivate func isUnderWay(_ context: InFlightContext) -> Bool { state.withLock { $0.isUnderWay(context) } }
 }
 
 /// The requests that the current code runs within, the innermost first.
-package final class InFlightContext: Sendable {
+package final class InFlightContext: @unchecked Sendable {
+    // @unchecked Sendable: `place` is used with the lock of `inFlight` held; the rest never changes.
     @TaskLocal static var current: InFlightContext?
     /// The requests that a reset was called from, while it is carried out.
     @TaskLocal static var ofReset: InFlightContext?
@@ -226,6 +240,8 @@ package final class InFlightContext: Sendable {
 
     private let inFlight: InFlightRequests
     fileprivate let number: UInt64
+    /// Where the request is among the owned ones of `inFlight`; nil: it is none of them, or has returned.
+    fileprivate var place: Int?
     private let outer: InFlightContext?
 
     init(_ inFlight: InFlightRequests, _ number: UInt64, _ outer: InFlightContext?) {
@@ -238,15 +254,15 @@ package final class InFlightContext: Sendable {
     package func starting<Made>(_ make: () -> Made) -> Made { Self.$current.withValue(self, operation: make) }
 
     func contains(_ wanted: InFlightRequests) -> Bool {
-        inFlight === wanted && inFlight.isUnderWay(number) || (outer?.contains(wanted) ?? false)
+        inFlight === wanted && inFlight.isUnderWay(self) || (outer?.contains(wanted) ?? false)
     }
 
     /// Whether one of the requests has not returned yet.
-    var isUnderWay: Bool { inFlight.isUnderWay(number) || (outer?.isUnderWay ?? false) }
+    var isUnderWay: Bool { inFlight.isUnderWay(self) || (outer?.isUnderWay ?? false) }
 
     /// Whether the request is part of a reset in progress.
     ///
     /// A reset cancels requests one after another. A slot that a cancelled request frees must not go to a request that
     /// is about to be cancelled.
-    var isDraining: Bool { inFlight.isDraining(number) || (outer?.isDraining ?? false) }
+    var isDraining: Bool { inFlight.isDraining(self) || (outer?.isDraining ?? false) }
 }

@@ -30,6 +30,8 @@ public class Request: @unchecked Sendable, Identifiable {
     /// Changed under the lock of `state`, before the request starts and after it has ended; read in between without it.
     private(set) var interceptors: InterceptorChain
     let sessionBox: SessionBox
+    /// Where the request is in the list of `sessionBox`, which alone uses it; nil: it is not in it.
+    var placeInSession: Int?
     private let state: Locked<RequestState>
     /// Whether the request starts when its response is read; nil means the session's setting.
     ///

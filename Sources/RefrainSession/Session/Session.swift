@@ -127,7 +127,7 @@ public final class Session: Sendable {
 
     /// Calls `action` with every request that was made and has not ended.
     public func withAllRequests(perform action: (Set<Request>) -> Void) {
-        action(box.requests)
+        action(Set(box.requests))
     }
 
     /// Cancels every request that has not ended.

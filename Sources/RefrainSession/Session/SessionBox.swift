@@ -23,7 +23,8 @@ final class SessionBox: @unchecked Sendable {
     private let state = Locked(Running())
 
     private struct Running {
-        var requests: Set<Request> = []
+        /// Each has its index in `placeInSession`.
+        var requests: [Request] = []
         var invalidation: RefrainError?
         /// Whether the requests in flight were ended as well.
         var isEnded = false
@@ -43,12 +44,13 @@ final class SessionBox: @unchecked Sendable {
     var isGone: Bool { gone.load(ordering: .acquiring) }
 
     /// The requests that were made and have not ended.
-    var requests: Set<Request> { state.withLock { $0.requests } }
+    var requests: [Request] { state.withLock { $0.requests } }
 
     /// Registers a request; returns an error if the session was invalidated.
     func adopt(_ request: Request) -> RefrainError? {
         let (reason, isEnded) = state.withLock { state in
-            state.requests.insert(request)
+            request.placeInSession = state.requests.count
+            state.requests.append(request)
             return (state.invalidation, state.isEnded)
         }
         guard reason != nil, !isEnded else { return reason }
@@ -59,7 +61,15 @@ final class SessionBox: @unchecked Sendable {
 
     /// Releases a request that has ended.
     func forget(_ request: Request) {
-        state.withLock { _ = $0.requests.remove(request) }
+        // Released without the lock.
+        _ = state.withLock { state in
+            guard let place = request.placeInSession.take() else { return nil as Request? }
+            let last = state.requests.removeLast()
+            guard place < state.requests.count else { return last }
+            last.placeInSession = place
+            state.requests[place] = last
+            return request
+        }
     }
 
     /// Refuses further requests; those in flight go on.
