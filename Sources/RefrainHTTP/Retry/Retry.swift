@@ -164,13 +164,13 @@ private final class RetryCall {
 
     init(_ request: HTTPRequest, of stage: Retry) throws(HTTPError) {
         self.request = try request.withIdempotencyKeyWritten().beginningCall(on: stage.clocks)
-        self.stage = stage
         token = stage.resets.current
         clock = stage.clocks.timer.cancelled(by: token)
         budget = stage.budgets?.budget(for: request.url)
         deposits = !isNested
         began = stage.clocks.now
         attemptBegan = began
+        self.stage = stage
     }
 
     /// The record of the attempts so far.

@@ -101,10 +101,11 @@ struct RequestState {
 
     /// Sets the outcome that an attempt's outcome is for the request, before it ends.
     mutating func note(_ last: AttemptOutcome) {
-        let recorded = last.result.attempts
+        let result = last.result
+        let recorded = result.attempts
         outcome.attempts = recorded.isEmpty ? attempts : recorded
         outcome.serializationError = last.serializationError as? RefrainError
-        switch last.result {
+        switch result {
         case .success(let response):
             outcome.response = response
             outcome.error = last.validationError as? RefrainError
@@ -140,7 +141,8 @@ struct RequestState {
         response = nil
         task = nil
         defer { (waiters, boundWaiters) = ([], []) }
-        return waiters + boundWaiters
+        waiters += boundWaiters
+        return waiters
     }
 }
 

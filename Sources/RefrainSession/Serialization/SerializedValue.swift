@@ -13,10 +13,7 @@ final class SerializedValue<Serializer: ResponseSerializer>: Sendable {
     init(_ serializer: Serializer, for request: Request) {
         self.serializer = serializer
         last = Locked(nil)
-        request.addSerialization { [self] _, response in
-            guard case .failure(let error) = read(response) else { return nil }
-            return error
-        }
+        request.addSerialization { [self] _, response in read(response) }
     }
 
     /// The response of the request, with the value for its outcome.
@@ -30,28 +27,22 @@ final class SerializedValue<Serializer: ResponseSerializer>: Sendable {
         guard let response = outcome.response else {
             return .failure(.responseSerializationFailed(reason: .inputDataNilOrZeroLength))
         }
-        return read(response)
+        return read(response).map { .failure($0) } ?? serialized(for: outcome)
     }
 
-    // Outside the lock, because serializing, and deallocating the previous value, run the caller's code.
-    private func read(_ response: HTTPResponse) -> Serialized {
-        let result = serialize(response)
-        let previous = last.withLock { last in
-            defer { last = result }
-            return last
-        }
-        _ = consume previous
-        return result
-    }
-
-    private func serialize(_ response: HTTPResponse) -> Serialized {
+    /// Serializes a response, and keeps what came of it; returns the error.
+    private func read(_ response: HTTPResponse) -> RefrainError? {
+        var error: RefrainError?
+        var result: Serialized?
         do {
-            return .success(try serializer.serialize(response))
-        } catch let error as RefrainError {
-            return .failure(error)
-        } catch {
-            return .failure(.customSerializationFailed(error, response))
+            result = .success(try serializer.serialize(response))
+        } catch let thrown {
+            let failure = thrown as? RefrainError ?? .customSerializationFailed(thrown, response)
+            (error, result) = (failure, .failure(failure))
         }
+        // Serializing, and deallocating the previous value, run the caller's code: without the lock.
+        last.withLock { swap(&$0, &result) }
+        return error
     }
 }
 

@@ -50,11 +50,8 @@ extension DataRequest {
 extension RequestOutcome {
     /// The response, if the request has succeeded.
     var whole: Result<HTTPResponse, RefrainError> {
-        if let error { return .failure(error) }
-        guard let response else {
-            return .failure(.responseSerializationFailed(reason: .inputDataNilOrZeroLength))
-        }
-        return .success(response)
+        if error == nil, let response { return .success(response) }
+        return .failure(error ?? .responseSerializationFailed(reason: .inputDataNilOrZeroLength))
     }
 }
 
