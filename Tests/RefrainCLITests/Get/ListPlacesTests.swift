@@ -63,19 +63,26 @@ struct ListPlacesTests {
 
     @Test("a host that was given up is asked again as soon as it was tried for")
     func givenUp() async throws {
-        let port = server.port
-        try await list.overwrite((0..<30).map { "http://127.0.0.1:\(port)/ok?\($0)\n" }.joined())
+        let (port, lines, folder) = (server.port, try ScratchFile.pipe(), try ScratchFile())
         server.stop()
-        let running = try Executable.start([
-            "get", "--from", list.path, "-o", "/dev/null", "-j", "1", "--attempts", "2", "--backoff", "constant:200ms",
-            "--pace", "2/s", "--report", "-",
-        ])
-        // The first request has failed.
+        async let opened = lines.openAndWrite("http://127.0.0.1:\(port)/ok?0\n")
+        let running = try Executable.start(
+            [
+                "get", "--from", "-", "--output-dir", folder.path, "-j", "1", "--attempts", "2",
+                "--backoff", "constant:200ms", "--pace", "1/s", "--report", "-",
+            ],
+            input: lines
+        )
+        let writer = await opened
+        // The first request has failed; those that had come before would have failed with it.
         _ = await running.firstLine()
         let again = try FaultServer(port: port)
+        await lines.write((1..<10).map { "http://127.0.0.1:\(port)/ok?\($0)\n" }.joined())
+        close(writer)
         let ended = await running.end()
         #expect(again.log.count >= 5, "\(ended.errors)")
-        list.remove()
+        lines.remove()
+        folder.remove()
     }
 
     @Test("a request that waits for its next attempt gives its place up")
