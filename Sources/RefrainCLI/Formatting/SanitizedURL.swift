@@ -48,8 +48,11 @@ enum SanitizedURL {
         guard authority.upperBound < url.endIndex, url.utf8[authority.upperBound] == UInt8(ascii: "/") else {
             return false
         }
-        let hasPort = url[authority].utf8.contains(UInt8(ascii: ":"))
-        guard !hasPort || ![":80", ":443", ":"].contains(where: url[authority].hasSuffix) else { return false }
+        let host = url.utf8[authority]
+        if let colon = host.lastIndex(of: UInt8(ascii: ":")) {
+            let port = host[host.index(after: colon)...]
+            guard !port.isEmpty, !port.elementsEqual("80".utf8), !port.elementsEqual("443".utf8) else { return false }
+        }
         return url[..<authority.upperBound].utf8.allSatisfy { $0 < 0x80 && !(0x41...0x5A).contains($0) }
     }
 
@@ -107,8 +110,10 @@ enum SanitizedURL {
         // A Location may leave the scheme out.
         let start = url.hasPrefix("//") ? url.utf8.index(url.startIndex, offsetBy: 2) : authorityStart(of: url)
         guard let start else { return nil }
-        let ends = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
-        return start..<(url[start...].utf8.firstIndex { ends.contains($0) } ?? url.endIndex)
+        let end = url.utf8[start...].firstIndex { byte in
+            byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+        }
+        return start..<(end ?? url.endIndex)
     }
 
     /// The index after the first `://`.

@@ -95,19 +95,11 @@ final class TransferState: Sendable {
         let countOfPart: Database.Statement
         /// The requests whose rows are written when they have ended; nil: all have rows from the beginning.
         var planned: PlannedRequests?
-        /// The hashes of the requests of earlier runs that have the name of a file and do not belong to this run.
-        var unclaimed: Set<Int>
-        /// The hashes of the requests that an earlier run of this list has left unfinished, and that are not in it any
-        /// more; final after the list was read.
-        var leftovers: Set<Int>
+        /// The hashes of the requests of this run; nil: no request is of an earlier one.
+        var claimed: Set<Int>?
 
-        /// Notes that a request belongs to this run.
-        mutating func claim(_ identity: String) {
-            guard !unclaimed.isEmpty || !leftovers.isEmpty else { return }
-            let hash = identity.hashValue
-            unclaimed.remove(hash)
-            leftovers.remove(hash)
-        }
+        /// Whether a request of the state is not of this run, as far as the list was read.
+        func isOfEarlierRun(_ identity: String) -> Bool { claimed.map { !$0.contains(identity.hashValue) } ?? false }
     }
 
     /// Opens the state of a run, and makes it where it is missing.
@@ -137,13 +129,6 @@ final class TransferState: Sendable {
             followsKill = isMarked
             var isEmpty = true
             try database.prepare("SELECT 1 FROM requests LIMIT 1").run { _ in isEmpty = false }
-            var unclaimed: Set<Int> = []
-            try database.prepare(
-                "SELECT identity FROM requests WHERE folded IS NOT NULL"
-            ).run { unclaimed.insert(($0.text(0) ?? "").hashValue) }
-            var leftovers: Set<Int> = []
-            try database.prepare("SELECT identity FROM requests WHERE \(Self.unfinishedOfList)")
-                .run([.optional(list)]) { leftovers.insert(($0.text(0) ?? "").hashValue) }
             let box = DatabaseBox(
                 database: database,
                 update: try database.prepare(Self.updateText),
@@ -154,8 +139,7 @@ final class TransferState: Sendable {
                 ),
                 countOfPart: try database.prepare(Self.countOfPartText),
                 planned: isEmpty ? PlannedRequests() : nil,
-                unclaimed: unclaimed,
-                leftovers: leftovers
+                claimed: isEmpty ? nil : []
             )
             self.database = Locked(box)
         } catch {
@@ -321,9 +305,9 @@ final class TransferState: Sendable {
         CREATE TABLE IF NOT EXISTS lists (name TEXT PRIMARY KEY NOT NULL, isRead INTEGER NOT NULL) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS running (id INTEGER PRIMARY KEY);
         """ + PlannedRequests.schema
-    static let columns =
-        "identity, url, method, name, outcome, status, validator, bytes, attempts, key, error, ended, begun, settled, "
-        + "claims"
+    static let columns = "identity, url, method, " + outcomeColumns
+    private static let outcomeColumns =
+        "name, outcome, status, validator, bytes, attempts, key, error, ended, begun, settled, claims"
     /// Earlier versions gave each order a key, whether or not the server knew keys, and did not note when it was sent.
     private static let addBegun = """
         BEGIN IMMEDIATE;
@@ -402,7 +386,7 @@ final class TransferState: Sendable {
         let database = box.database
         if isDurable { try database.run("PRAGMA synchronous = FULL") }
         try database.run("BEGIN IMMEDIATE")
-        let select = try database.prepare("SELECT \(Self.columns), folded, list FROM requests WHERE identity = ?")
+        let select = try database.prepare("SELECT \(Self.outcomeColumns), folded, list FROM requests WHERE identity = ?")
         let rename = try database.prepare("UPDATE OR IGNORE requests SET name = ?, folded = ? WHERE identity = ?")
         let enlist = try database.prepare("UPDATE requests SET list = ? WHERE identity = ?")
         let insert = try database.prepare(Self.insertText)
@@ -412,13 +396,14 @@ final class TransferState: Sendable {
         var rows: [Entry?] = []
         rows.reserveCapacity(entries.count)
         for (index, entry) in entries.enumerated() {
+            box.claimed?.insert(entry.identity.hashValue)
             if let old = entry.oldIdentity { try adopt.run([.text(entry.identity), .text(old)]) }
             var (known, hasFile, isListed): (Entry?, Bool, Bool) = (nil, false, true)
             // First, since most requests of a list that is run again were there before.
             try select.run([.text(entry.identity)]) { row in
-                known = Self.entry(row)
-                hasFile = row.text(15) != nil
-                isListed = list == nil || row.text(16) == list
+                known = Self.entry(row, of: entry)
+                hasFile = row.text(12) != nil
+                isListed = list == nil || row.text(13) == list
             }
             lazy var names = Self.names(of: entry, list, foldsNames)
             lazy var key = Database.Value.optional(entry.key)
@@ -447,7 +432,6 @@ final class TransferState: Sendable {
                 known?.name = entry.name
                 if !isRenamed { known = nil }
             }
-            box.claim(entry.identity)
             rows.append(known)
         }
         try database.run("COMMIT")
@@ -467,7 +451,7 @@ final class TransferState: Sendable {
         try box.database.prepare("SELECT \(Self.columns) FROM requests WHERE folded = ?").run([name]) {
             found = Self.entry($0)
         }
-        guard let owner = found, box.unclaimed.contains(owner.identity.hashValue) else { return false }
+        guard let owner = found, box.isOfEarlierRun(owner.identity) else { return false }
         if isAbsent, [.pending, .failed].contains(owner.outcome) {
             try box.database.prepare("UPDATE requests SET folded = NULL WHERE identity = ?").run([.text(owner.identity)]
             )
@@ -594,22 +578,28 @@ final class TransferState: Sendable {
     }
 
     static func entry(_ row: Database.Statement) -> Entry {
+        let request = Entry(identity: row.text(0) ?? "", url: row.text(1) ?? "", method: row.text(2) ?? "")
+        return entry(row, of: request, from: 3)
+    }
+
+    /// The row of a request, from the first of the ``outcomeColumns`` on.
+    private static func entry(_ row: Database.Statement, of request: Entry, from first: Int32 = 0) -> Entry {
         Entry(
-            identity: row.text(0) ?? "",
-            url: row.text(1) ?? "",
-            method: row.text(2) ?? "",
-            name: row.text(3),
-            outcome: row.text(4).flatMap(Outcome.init(rawValue:)) ?? .pending,
-            status: row.integer(5).map { Int(clamping: $0) },
-            validator: row.text(6),
-            bytes: max(0, row.integer(7) ?? 0),
-            attempts: max(0, Int(clamping: row.integer(8) ?? 0)),
-            key: row.text(9),
-            error: row.text(10),
-            begun: date(row, 12),
-            ended: date(row, 11),
-            settled: date(row, 13),
-            claims: max(0, Int(clamping: row.integer(14) ?? 0))
+            identity: request.identity,
+            url: request.url,
+            method: request.method,
+            name: row.text(first),
+            outcome: row.text(first + 1).flatMap(Outcome.init(rawValue:)) ?? .pending,
+            status: row.integer(first + 2).map { Int(clamping: $0) },
+            validator: row.text(first + 3),
+            bytes: max(0, row.integer(first + 4) ?? 0),
+            attempts: max(0, Int(clamping: row.integer(first + 5) ?? 0)),
+            key: row.text(first + 6),
+            error: row.text(first + 7),
+            begun: date(row, first + 9),
+            ended: date(row, first + 8),
+            settled: date(row, first + 10),
+            claims: max(0, Int(clamping: row.integer(first + 11) ?? 0))
         )
     }
 
@@ -649,15 +639,15 @@ extension TransferState {
     func forgetLeftovers() throws(DatabaseError) -> (count: Int, files: [String]) {
         let result: Result<(count: Int, files: [String]), DatabaseError> = database.withLock { box in
             do throws(DatabaseError) {
-                guard !box.leftovers.isEmpty else { return .success((0, [])) }
+                guard box.claimed != nil else { return .success((0, [])) }
                 var rows: [(identity: String, file: String?)] = []
                 let select = "SELECT identity, name, folded FROM requests WHERE \(Self.unfinishedOfList)"
                 try box.database.prepare(select).run([.optional(list)]) { row in
-                    guard let identity = row.text(0), box.leftovers.contains(identity.hashValue) else { return }
+                    guard let identity = row.text(0), box.isOfEarlierRun(identity) else { return }
                     // Without the second name another request has the file.
                     rows.append((identity, row.text(2) == nil ? nil : row.text(1)))
                 }
-                box.leftovers = []
+                guard !rows.isEmpty else { return .success((0, [])) }
                 try box.database.run("BEGIN IMMEDIATE")
                 let delete = try box.database.prepare("DELETE FROM requests WHERE identity = ?")
                 for row in rows { try delete.run([.text(row.identity)]) }
