@@ -32,7 +32,7 @@ final class ReceivedResponse {
     private let limit: Int
     private let isForHead: Bool
     private var decodes = false
-    private var body = ReceivedBody()
+    @exclusivity(unchecked) private var body = ReceivedBody()
     private var bodySize = 0
     private var decoder: ContentDecoder?
     /// The check of a chunked body over HTTP/1.

@@ -57,8 +57,8 @@ final class Transfer: @unchecked Sendable {
 
     // The properties below are only for the owner of the loop.
     //
-    // exclusivity(unchecked), here and where a line of a head or a start is counted: accesses cannot overlap, since no
-    // part calls back, and the checks at run time took a tenth of the instructions of a small exchange.
+    // exclusivity(unchecked), here and for what each line of a head and each piece of a body changes: accesses cannot
+    // overlap, since no part calls back, and the checks took a tenth of the instructions of a small exchange.
     /// The driver's record of where the transfer is: its origin's queue, its handle, its place among active transfers.
     var host: OriginQueue?
     var handle: EasyHandle?
