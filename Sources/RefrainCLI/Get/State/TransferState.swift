@@ -386,7 +386,9 @@ final class TransferState: Sendable {
         let database = box.database
         if isDurable { try database.run("PRAGMA synchronous = FULL") }
         try database.run("BEGIN IMMEDIATE")
-        let select = try database.prepare("SELECT \(Self.outcomeColumns), folded, list FROM requests WHERE identity = ?")
+        let select = try database.prepare(
+            "SELECT \(Self.outcomeColumns), folded, list FROM requests WHERE identity = ?"
+        )
         let rename = try database.prepare("UPDATE OR IGNORE requests SET name = ?, folded = ? WHERE identity = ?")
         let enlist = try database.prepare("UPDATE requests SET list = ? WHERE identity = ?")
         let insert = try database.prepare(Self.insertText)
