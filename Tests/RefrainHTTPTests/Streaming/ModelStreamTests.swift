@@ -75,6 +75,10 @@ struct ModelStreamTests {
         (.openRouter, #"data: {"error":{"code":502,"message":"m"},"choices":[]}"#, 502, false),
         (.gemini, #"data: {"error":{"code":503,"status":"UNAVAILABLE"}}"#, 503, false),
         (.anyModelAPI, #"data: {"error":"overloaded"}"#, 500, false),
+        (.anyModelAPI, #"data: {"error":{"code":"429","type":"None","message":"m"}}"#, 429, true),
+        (.openAI, #"data: {"error":{"code":"400","type":"None","message":"m"}}"#, 400, false),
+        (.openAI, #"data: {"error":{"code":"4 29","message":"m"}}"#, 500, false),
+        (.openAI, #"data: {"error":{"code":"200","message":"m"}}"#, 500, false),
     ]
 
     @Test("R36: a stream that begins with an error has its status, and is decided on by it", arguments: errors.indices)
