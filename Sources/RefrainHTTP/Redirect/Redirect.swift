@@ -107,7 +107,7 @@ private final class RedirectCall {
     private var hopBegan: Duration
     private var count = 0
     /// The request of the call.
-    private let original: HTTPRequest
+    private var original: HTTPRequest
     /// How often it was sent as the first of a series of hops.
     private var timesAsked = 1
     private var hopsSinceOrigin = 0
@@ -139,8 +139,17 @@ private final class RedirectCall {
         return AttemptOutcome(HTTPError.deadlineExceeded(current, beforeFollowing: redirect).recorded(log))
     }
 
+    /// Keeps the timeout of the call that a stage further in, such as an adapter, has set for it.
+    private func learn(from sent: HTTPRequest) {
+        guard let timeout = sent.timeout, timeout != current.timeout else { return }
+        let deadline = CallDeadline(after: timeout - (clocks.now - began), on: clocks.timer)
+        (current.timeout, original.timeout) = (timeout, timeout)
+        (current.deadline, original.deadline) = (deadline, deadline)
+    }
+
     /// Returns what follows a hop.
     func step(after outcome: consuming AttemptOutcome) -> Step {
+        learn(from: outcome.result.request)
         if hopsSinceOrigin > 0, count < limit, mayNameAnother(after: outcome) { return askAgain(outcome) }
         guard case .success(let response) = outcome.result else { return finish(outcome, .finalFailure) }
         switch RedirectTarget(of: response, to: current) {

@@ -90,12 +90,17 @@ public struct Retry: HTTPMiddleware {
         } catch {
             return AttemptOutcome(.failure(error))
         }
-        do throws(CancellationError) {
-            return try await withRetry(timeout: call.remaining, clock: call.clock) { attempt in
+        let outcome = await withRetryUnlessCancelled(
+            remaining: call.remaining,
+            // A stage further in may have changed the timeout.
+            timeLeft: { call.remaining },
+            waits: { await call.clock.waits(for: $0) },
+            operation: { attempt in
                 guard let sent = call.prepare(attempt) else { return call.cancelled() }
                 // A stage further in makes no attempts of its own within those that follow the first one (rule R24).
                 return await attempt.number == 1 ? send(sent) : NestedRetry.within { await send(sent) }
-            } decide: { _, outcome in
+            },
+            decide: { _, outcome in
                 guard call.isOwned else { return .finish(outcome, .cancelled) }
                 defer { record(call.attempts) }
                 if let end = call.decisionWithoutQuestion(on: outcome, decidesOnSuccess) {
@@ -104,13 +109,10 @@ public struct Retry: HTTPMiddleware {
                 let context = call.context(of: outcome)
                 let (answer, isLate) = await call.request.withinDeadline { [outcome] in await decide(outcome, context) }
                 return call.conclude(call.rules(on: answer, outcome, context, isLate: isLate), &outcome)
-            } onTimeout: { _, outcome, _ in
-                call.late(outcome)
-            }
-            .ending(request)
-        } catch {
-            return call.cancelled().ending(request)
-        }
+            },
+            onTimeout: { _, outcome, _ in call.late(outcome) }
+        )
+        return (outcome ?? call.cancelled()).ending(request)
     }
 
     /// Ends every wait between two attempts, and every call before its next attempt.
@@ -210,7 +212,10 @@ private final class RetryCall {
         }
         if case .failure(let error) = result {
             if error.code == .cancelled { return .finish(.cancelled, [.cancellation]) }
-            if error.code == .timedOut, request.isPastDeadline { return .finish(.deadlineExceeded, [.deadline]) }
+            if error.code == .timedOut {
+                learn(from: error.request)
+                if request.isPastDeadline { return .finish(.deadlineExceeded, [.deadline]) }
+            }
             // A stage that makes no attempts has no record that contains it.
             if error.attempts.isEmpty, let reason = error.code.endingReason { return .finish(reason, [.nesting]) }
         }
