@@ -167,7 +167,7 @@ public final class Pacer: HTTPMiddleware {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         let request = request.beginningCall(on: clocks)
         switch await pass(for: request) {
-        case .success(let pass): return end(pass, of: request, with: await next.load(request))
+        case .success(let pass): return end(pass, of: request, with: await readable(await next.load(request)))
         case .failure(let error): return .failure(error)
         }
     }
@@ -190,6 +190,13 @@ public final class Pacer: HTTPMiddleware {
             return .success(Pass(permit, admission))
         }
         return .failure(error.heldBack(permit.wait))
+    }
+
+    /// Returns the result of a request with the beginning of its body, where that may name the time to come back at.
+    package func readable(_ result: HTTPResult) async -> HTTPResult {
+        guard let profile, profile.readsRetryInfo, case .success(let response) = result, profile.mustRead(response)
+        else { return result }
+        return .success(await response.withReadableBody())
     }
 
     /// Notes the result of a request that was sent, and returns it with the record of its wait.

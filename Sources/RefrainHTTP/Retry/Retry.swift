@@ -47,10 +47,15 @@ public struct Retry: HTTPMiddleware {
         let isInner = request.deferredBodies.contains(.transientErrors)
         let outcome = await run(request.deferring(.transientErrors)) { sent in
             let result = await next.load(sent)
-            // A strategy that may look at the body of an error gets the beginning of it.
             guard !isInner, case .success(let response) = result, response.status.rawValue >= 400,
-                response.isDeferred(for: request), strategy(of: request, result)?.decidesByHead == false
+                let strategy = strategy(of: request, result)
             else { return AttemptOutcome(result) }
+            // A policy reads of a refusal what its profile knows, also where the caller wants a stream.
+            if let profile = (strategy as? RetryPolicy)?.profile, profile.mustRead(response) {
+                return AttemptOutcome(.success(await response.withReadableBody()))
+            }
+            // A strategy that may look at the body of an error gets the beginning of it.
+            guard response.isDeferred(for: request), !strategy.decidesByHead else { return AttemptOutcome(result) }
             return AttemptOutcome(await response.withBeginningOfBody())
         } decidesOnSuccess: { result in
             strategy(of: request, result)?.decidesOnSuccess ?? false
@@ -122,10 +127,10 @@ public struct Retry: HTTPMiddleware {
 }
 
 extension RetryStrategy {
-    /// Whether the strategy decides by the head of a response; any strategy of the caller's own may look at its body.
-    fileprivate var decidesByHead: Bool {
-        (self as? RetryPolicy)?.needsHeadAlone ?? (self is Backoff || self is RetryAfterStrategy)
-    }
+    /// Whether the strategy decides by the head of a response and what a profile reads.
+    ///
+    /// Any strategy of the caller's own may look at the body.
+    fileprivate var decidesByHead: Bool { self is RetryPolicy || self is Backoff || self is RetryAfterStrategy }
 }
 
 /// What is known of a call between two of its attempts.

@@ -381,7 +381,9 @@ final class EventConnector: HTTPLoader {
         let lastEventID = known ?? request.headers["Last-Event-ID"] ?? ""
         let start = clocks.now
         let result = await connect(request)
-        guard case .success(let response) = result, response.status == .ok else { return result }
+        guard case .success(let response) = result else { return result }
+        if let profile, profile.mustRead(response) { return .success(await response.withReadableBody()) }
+        guard response.status == .ok else { return result }
         let type = MediaType.parse(fieldValues: response.headers[values: "Content-Type"])
         guard type?.type == "text", type?.subtype == "event-stream" else {
             let message = "an event stream was asked for, and the content type is another one"

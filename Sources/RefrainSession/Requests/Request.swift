@@ -593,7 +593,7 @@ extension Request: RequestOwner {
             if let error {
                 outcome.validationError = error
                 // An invalid stream is not read, and frees its connection.
-                if !keepsBodies { outcome.result = .success(kept) }
+                if !keepsBodies, response.body.dataInMemory == nil { outcome.result = .success(kept) }
                 return outcome
             }
         }
@@ -676,6 +676,9 @@ extension Request {
     ///   - request: the request of the hop.
     func inspect(_ response: HTTPResponse, _ adapted: HTTPRequest, of request: HTTPRequest) async -> AttemptOutcome {
         var response = response
+        if interceptors.mustRead(response, by: adapted.retryStrategy), !mayAccept(response, to: adapted) {
+            response = await response.withReadableBody()
+        }
         if response.status.rawValue >= 400, response.isDeferred(for: request) {
             // Where the head decides, the body is read only if no attempt follows.
             let mayBeAccepted = mayAccept(response, to: adapted)

@@ -109,7 +109,7 @@ final class RequestPipeline: Sendable {
             case .failure(let error): return .failure(error)
             }
         }
-        return pacer.end(pass, of: request, with: await limit(request, owner))
+        return pacer.end(pass, of: request, with: await pacer.readable(await limit(request, owner)))
     }
 
     // 7. Limit. Inside of retries: the slot is free during back-off.

@@ -238,4 +238,21 @@ struct StreamTests {
         #expect(error?.isCancellation == false)
         #expect((error?.underlyingError as? HTTPError)?.underlyingError as? TestError == TestError(name: "disk"))
     }
+
+    @Test("R7: the body of a refusal is read before a stream is decided on, where a profile reads it")
+    func refusalBody() async {
+        let loader = ScriptedLoader(
+            .compute { request in
+                let chunks = AsyncStream<[UInt8]> { chunks in
+                    chunks.yield(Array(#"{"error":{"code":"insufficient_quota"}}"#.utf8))
+                    chunks.finish()
+                }
+                return .success(HTTPResponse(request: request, status: 429, body: .oneShot(chunks)))
+            }
+        )
+        let session = Session.testing(loader, interceptor: RetryPolicy.modelAPI(.openAI))
+        let request = session.streamRequest(HTTPRequest.sample).validate()
+        #expect(await ended(request)?.responseCode == 429)
+        #expect(request.attempts.map(\.reason) == [.quotaSpent])
+    }
 }
