@@ -50,13 +50,13 @@ public struct Retry: HTTPMiddleware {
             guard !isInner, case .success(let response) = result, response.status.rawValue >= 400,
                 let strategy = strategy(of: request, result)
             else { return AttemptOutcome(result) }
-            // A policy reads of a refusal what its profile knows, also where the caller wants a stream.
-            if let profile = (strategy as? RetryPolicy)?.profile, profile.mustRead(response) {
-                return AttemptOutcome(.success(await response.withReadableBody()))
+            // A strategy that may look at the body of an error gets the beginning of it, and a policy what its profile
+            // reads of a refusal, also where the caller wants a stream.
+            let isRead = (strategy as? RetryPolicy)?.profile?.mustRead(response)
+            guard isRead ?? (response.isDeferred(for: request) && !strategy.decidesByHead) else {
+                return AttemptOutcome(result)
             }
-            // A strategy that may look at the body of an error gets the beginning of it.
-            guard response.isDeferred(for: request), !strategy.decidesByHead else { return AttemptOutcome(result) }
-            return AttemptOutcome(await response.withBeginningOfBody())
+            return AttemptOutcome(.success(await response.withReadableBody()))
         } decidesOnSuccess: { result in
             strategy(of: request, result)?.decidesOnSuccess ?? false
         } decide: { outcome, context in

@@ -685,9 +685,17 @@ extension Request {
             guard !interceptors.decidesByHead(adapted.retryStrategy) || mayBeAccepted else {
                 return AttemptOutcome(.success(response))
             }
-            switch mayBeAccepted ? await response.collected(for: request) : await response.withBeginningOfBody() {
-            case .success(let beginning): response = beginning
-            case .failure(let error): return AttemptOutcome(.failure(error))
+            if mayBeAccepted {
+                switch await response.collected(for: request) {
+                case .success(let whole): response = whole
+                case .failure(let error): return AttemptOutcome(.failure(error))
+                }
+            } else {
+                response = await response.withReadableBody()
+                guard !response.isDeferred(for: request) else {
+                    note(headOf: response)
+                    return AttemptOutcome(.success(response))
+                }
             }
         }
         let outcome = validate(response, to: adapted)
