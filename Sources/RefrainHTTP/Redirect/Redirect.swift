@@ -14,6 +14,9 @@
 /// `Retry-After` waits, like any other answer (rule R18). One that the deadline leaves no time for ends the call with
 /// ``HTTPError/Code/deadlineExceeded``: it is not the requested response.
 ///
+/// What a stage further in, such as ``ModifyRequest``, says of a request's redirects counts as if the caller had said
+/// it: ``HTTPRequest/followsRedirects``, ``HTTPRequest/redirectModifier`` and ``HTTPRequest/timeout``.
+///
 /// The origin is asked again, within the same limits, if no attempt could connect to a redirect's target, or if a later
 /// attempt at the target of a temporary redirect was answered 401, 403, 404 or 410, as a URL is that has expired
 /// (rule R33). A download goes on from its partial bytes.

@@ -24,8 +24,10 @@ enum RedirectTarget {
 
     private init(ofRedirect response: HTTPResponse, to request: HTTPRequest) {
         let locations = response.headers[values: "Location"]
+        // What a stage further in, such as an adapter, says of redirects counts.
+        let sent = response.request.keepingOptions(of: request)
         // Without a Location it is an answer like any other (rule R8), as the 308 of a resumable upload is.
-        guard let location = locations.first else {
+        guard sent.followsRedirects, let location = locations.first else {
             self = .none
             return
         }
@@ -63,7 +65,7 @@ enum RedirectTarget {
             next.secretHeaders.formUnion(response.request.secretHeaders)
             next.dropCredentials()
         }
-        guard let modify = request.redirectModifier else {
+        guard let modify = sent.redirectModifier else {
             self = .follow(next)
             return
         }

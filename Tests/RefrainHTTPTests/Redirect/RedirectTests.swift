@@ -425,4 +425,27 @@ struct RedirectTests {
         #expect(try await (retry --> oauth --> mock).response(for: request).status == 200)
         #expect(mock.requests.count == 3)
     }
+
+    @Test("R26: a stage further in may say that a redirect is not followed, or change what it leads to")
+    func saidFurtherIn() async throws {
+        for isRefused in [true, false] {
+            let mock = MockLoader().then(.status(302, headers: ["Location": "/b"])).otherwise(.status(200))
+            let stage = ModifyRequest { request in
+                var request = request
+                if isRefused {
+                    request.followsRedirects = false
+                } else {
+                    request.redirectModifier = { _, redirected, _ in
+                        var changed = redirected
+                        changed.headers["X-Hop"] = "1"
+                        return changed
+                    }
+                }
+                return request
+            }
+            let result = await (Redirect() --> Retry(.never) --> stage --> mock).load(sampleRequest())
+            #expect(result.status == (isRefused ? 302 : 200))
+            #expect(mock.requests.map { $0.headers["X-Hop"] } == (isRefused ? [nil] : [nil, "1"]))
+        }
+    }
 }

@@ -70,6 +70,16 @@ struct AdaptedOptionsWireTests {
         #expect(await sends(.get, to: "/later") { $0.retryAfterPolicy = .ignored } == 3)
     }
 
+    @Test("R26: an adapter says whether a redirect is followed")
+    func redirects() async {
+        server.on("/moved") { _ in [.respond(.init(302, headers: [("Location", "/end")]))] }
+        server.on("/end") { _ in [.respond(.init(200))] }
+        _ = await sends(.get, to: "/moved") { _ in }
+        #expect(server.count(path: "/end") == 1)
+        _ = await sends(.get, to: "/moved") { $0.followsRedirects = false }
+        #expect(server.count(path: "/end") == 0)
+    }
+
     @Test("a request that an adapter made anew keeps what it says, and what the caller said of the first one")
     func madeAnew() async throws {
         let url = server.baseURL + "/lost"
