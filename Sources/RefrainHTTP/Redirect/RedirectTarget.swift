@@ -62,7 +62,8 @@ enum RedirectTarget {
         }
         if target != origin {
             // What a stage further in has called secret is so as well.
-            next.secretHeaders.formUnion(response.request.secretHeaders)
+            next.secretHeaders.formUnion(sent.secretHeaders)
+            next.secretHeaders.insert(sent.idempotencyKeyField)
             next.dropCredentials()
         }
         guard let modify = sent.redirectModifier else {

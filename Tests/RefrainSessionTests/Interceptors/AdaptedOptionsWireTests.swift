@@ -80,6 +80,23 @@ struct AdaptedOptionsWireTests {
         #expect(server.count(path: "/end") == 0)
     }
 
+    @Test("R26: a key that an adapter sets does not reach another origin")
+    func keyOfAnotherOrigin() async throws {
+        let other = try FaultServer()
+        defer { other.stop() }
+        server.on("/moved") { _ in [.respond(.init(307, headers: [("Location", "\(other.baseURL)/end")]))] }
+        other.on("/end") { _ in [.respond(.init(200))] }
+        for field in [HTTPRequest.IdempotencyKey.fieldName, "X-Order"] {
+            other.clearLog()
+            _ = await sends(.post, to: "/moved") { request in
+                request.idempotencyKeyField = field
+                request.idempotencyKey = .custom("order-17")
+            }
+            #expect(server.log.map { $0.header(field) != nil } == [true])
+            #expect(other.log.map { $0.header(field) } == [nil])
+        }
+    }
+
     @Test("a request that an adapter made anew keeps what it says, and what the caller said of the first one")
     func madeAnew() async throws {
         let url = server.baseURL + "/lost"
