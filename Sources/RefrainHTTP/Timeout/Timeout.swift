@@ -74,7 +74,8 @@ extension HTTPResult {
     /// Returns the result of a call that its limit has cancelled: a response that was complete by then counts.
     func timedOut(_ request: HTTPRequest, _ message: String) -> HTTPResult {
         switch self {
-        case .failure(var error) where error.code == .cancelled:
+        // A loader of the caller's may have another name for its cancellation.
+        case .failure(var error) where [.cancelled, .unknown, .callerFailed].contains(error.code):
             error.code = .timedOut
             error.message = message
             return .failure(error)
