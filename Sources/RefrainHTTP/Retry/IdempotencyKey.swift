@@ -138,6 +138,16 @@ extension HTTPRequest {
         return OuterRetry.Key(request: "\(method) \(url)", body: bodyHash, value: text)
     }
 
+    /// This request with the key that was generated for an earlier one, where both are the same request.
+    func keepingGeneratedKey(of earlier: HTTPRequest) -> HTTPRequest {
+        guard idempotencyKey == .generated, let key = earlier.generatedKey, key.body == bodyHash,
+            key.request == "\(method) \(url)"
+        else { return self }
+        var copy = self
+        copy.retainKey(of: earlier)
+        return copy
+    }
+
     /// The value of the key's field on the attempts before this one.
     ///
     /// It takes precedence over a key that a stage or the caller's code makes for each attempt, with which the server

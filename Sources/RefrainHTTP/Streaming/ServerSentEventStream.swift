@@ -161,7 +161,11 @@ extension HTTPRequest {
                     guard let rest = last.flatMap(resume) else {
                         return passOn(try await connect(after: error as? HTTPError ?? lost(message, error)))
                     }
-                    keyedRequest = Result { () throws(HTTPError) in try rest.withIdempotencyKeyWritten() }
+                    keyedRequest = keyedRequest.flatMap { earlier in
+                        Result { () throws(HTTPError) in
+                            try rest.keepingGeneratedKey(of: earlier).withIdempotencyKeyWritten()
+                        }
+                    }
                     request = rest
                     return passOn(try await connect(after: lost(message, error)))
                 }

@@ -257,4 +257,23 @@ struct ModelStreamTests {
         }
         #expect(mock.requests.count == 2)
     }
+
+    @Test("R5: a stream that goes on by the same request keeps its key, and by another one has another")
+    func keyOfTheRest() async throws {
+        for isSame in [true, false] {
+            let mock = MockLoader()
+            for part in ["a", "b"] { mock.then(reply(["data: \(part)\n\n"], breaks: true)) }
+            mock.otherwise(reply(["data: c\n\n"]))
+            let request = try post { $0.idempotencyKey = .generated }
+            let events = mock.events(for: request, budgets: nil, clocks: clock.retryClocks()) { last in
+                var rest = request
+                if !isSame { rest.body = .text(last.data) }
+                return rest
+            }
+            let (data, error) = await read(events)
+            #expect(data == ["a", "b", "c"] && error == nil)
+            let keys = Set(mock.requests.map { $0.headers["Idempotency-Key"] })
+            #expect(keys.count == (isSame ? 1 : 3) && !keys.contains(nil))
+        }
+    }
 }
