@@ -138,11 +138,14 @@ extension HTTPRequest {
         return OuterRetry.Key(request: "\(method) \(url)", body: bodyHash, value: text)
     }
 
-    /// This request with the key that was generated for an earlier one, where both are the same request.
+    /// Whether this is an earlier request once more, as far as their bodies can be compared.
+    func repeats(_ earlier: HTTPRequest) -> Bool {
+        method == earlier.method && url == earlier.url && bodyHash == earlier.bodyHash
+    }
+
+    /// This request with the key that was generated for an earlier one, if it repeats that.
     func keepingGeneratedKey(of earlier: HTTPRequest) -> HTTPRequest {
-        guard idempotencyKey == .generated, let key = earlier.generatedKey, key.body == bodyHash,
-            key.request == "\(method) \(url)"
-        else { return self }
+        guard idempotencyKey == .generated, earlier.generatedKey != nil, repeats(earlier) else { return self }
         var copy = self
         copy.retainKey(of: earlier)
         return copy

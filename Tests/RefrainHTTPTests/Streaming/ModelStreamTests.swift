@@ -276,4 +276,21 @@ struct ModelStreamTests {
             #expect(keys.count == (isSame ? 1 : 3) && !keys.contains(nil))
         }
     }
+
+    @Test("R36: the hook's request is a new one, also a POST without a key; the same one is not sent twice")
+    func restByPOST() async throws {
+        for isSame in [true, false] {
+            let mock = MockLoader().then(reply(["data: a\n\n"], breaks: true)).otherwise(reply(["data: b\n\n"]))
+            let request = try post { $0.body = .text("begin") }
+            let events = mock.events(for: request, budgets: nil, clocks: clock.retryClocks()) { last in
+                var rest = request
+                if !isSame { rest.body = .text("begin " + last.data) }
+                return rest
+            }
+            let (data, error) = await read(events)
+            #expect(data == (isSame ? ["a"] : ["a", "b"]))
+            #expect(error?.attempts.map(\.reason) == (isSame ? [.notReplayable] : nil))
+            #expect(mock.requests.count == data.count)
+        }
+    }
 }
