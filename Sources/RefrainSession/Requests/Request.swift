@@ -676,7 +676,9 @@ extension Request {
     ///   - request: the request of the hop.
     func inspect(_ response: HTTPResponse, _ adapted: HTTPRequest, of request: HTTPRequest) async -> AttemptOutcome {
         var response = response
-        if interceptors.mustRead(response, by: adapted.retryStrategy), !mayAccept(response, to: adapted) {
+        if response.status.rawValue >= 400, interceptors.mustRead(response, by: adapted.retryStrategy),
+            !mayAccept(response, to: adapted)
+        {
             response = await response.withReadableBody()
         }
         if response.status.rawValue >= 400, response.isDeferred(for: request) {
