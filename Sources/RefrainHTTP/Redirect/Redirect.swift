@@ -144,7 +144,7 @@ private final class RedirectCall {
 
     /// Keeps the timeout of the call that a stage further in, such as an adapter, has set for it.
     private func learn(from sent: HTTPRequest) {
-        guard let timeout = sent.timeout, timeout != current.timeout else { return }
+        guard let timeout = current.changedTimeout(in: sent) else { return }
         let deadline = CallDeadline(after: timeout - (clocks.now - began), on: clocks.timer)
         (current.timeout, original.timeout) = (timeout, timeout)
         (current.deadline, original.deadline) = (deadline, deadline)

@@ -246,7 +246,7 @@ private final class RetryCall {
     /// Keeps what a stage further in, such as an adapter, has said of the request, for the attempts that follow.
     private func learn(from sent: HTTPRequest) {
         request.retainKey(of: sent)
-        guard let timeout = sent.timeout, timeout != request.timeout else { return }
+        guard let timeout = request.changedTimeout(in: sent) else { return }
         request.timeout = timeout
         request.deadline = CallDeadline(after: timeout - elapsed, on: stage.clocks.timer)
     }

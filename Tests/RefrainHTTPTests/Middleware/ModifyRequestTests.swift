@@ -109,6 +109,24 @@ struct ModifyRequestTests {
         #expect(clock.sleeps == [.seconds(5)])
     }
 
+    @Test("R37: the time that a key of a durable queue has left is not made longer")
+    func lifeOfAKey() async {
+        let (clock, mock) = (TestClock(.autoAdvancing), MockLoader().otherwise(.status(503)))
+        var request = limited()
+        request.durableCall = DurableCall(
+            earlierAttempts: 0,
+            longestWait: .seconds(10),
+            isOwned: { true },
+            willWait: nil,
+            refusal: { _ in nil }
+        )
+        let retry = Retry(Backoff.constant(delay: .seconds(2)), budgets: nil, clocks: clock.retryClocks())
+        let redirect = Redirect(clocks: clock.retryClocks())
+        let result = await (redirect --> retry --> patient() --> mock).load(request)
+        #expect(result.attempts.last?.reason == .deadlineExceeded)
+        #expect(clock.sleeps == [.seconds(2)] && mock.requests.count == 2)
+    }
+
     @Test("R20: an attempt that has timed out by itself, or a redirect, is in the time that the closure gives the call")
     func longerAttempts() async {
         let clock = TestClock()
