@@ -90,6 +90,8 @@ extension Backoff {
             ///
             /// It counts across elements.
             @usableFromInline var attempt = Attempt.first
+            /// The idempotency keys of the iterations that failed; nil: there are none.
+            @usableFromInline var keys: OuterRetry?
 
             @usableFromInline
             init(sequence: RetrySequence, current: Base.AsyncIterator) {
@@ -111,16 +113,23 @@ extension Backoff {
             @inlinable
             public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
                 guard var iterator = current.take() else { return nil }
-                var attempt = self.attempt
+                var (attempt, keys) = (self.attempt, self.keys)
                 let sequence = sequence
                 let outcome = await withRetryUnlessCancelled(
                     remaining: nil,
                     timeLeft: { nil },
                     waits: sequence.waits,
                     operation: { started -> Result<Element?, any Error> in
-                        if started.number > 1 { iterator = sequence.base.makeAsyncIterator() }
                         do {
-                            return .success(try await iterator.next(isolation: actor))
+                            guard let keys else {
+                                if started.number > 1 { iterator = sequence.base.makeAsyncIterator() }
+                                return .success(try await iterator.next(isolation: actor))
+                            }
+                            let element = try await rerun(attempt, keys) { _ in
+                                if started.number > 1 { iterator = sequence.base.makeAsyncIterator() }
+                                return try await iterator.next(isolation: actor)
+                            }
+                            return .success(element)
                         } catch {
                             return .failure(error)
                         }
@@ -140,6 +149,7 @@ extension Backoff {
                             return .finish(outcome, .attemptsUsedUp)
                         }
                         let delay = retryDelay(scheduled, after: error)
+                        keys = keepingKey(of: error, in: keys)
                         attempt = attempt.next(after: delay, isFree: false, remaining: nil)
                         return .retry(after: delay, .transientError)
                     },
@@ -147,7 +157,7 @@ extension Backoff {
                 )
                 guard let outcome else { throw CancellationError() }
                 let element = try outcome.get()
-                self.attempt = attempt
+                (self.attempt, self.keys) = (attempt, keys)
                 // After its end or its error a sequence stays at its end.
                 if element != nil { current = iterator }
                 return element

@@ -76,6 +76,8 @@ extension Attempt.Step: Sendable where Outcome: Sendable {}
 
 /// The loop of ``withRetry(timeout:clock:operation:decide:onTimeout:)``, which returns nil if the task was cancelled.
 ///
+/// The time left may change from one attempt to the next.
+///
 /// The size of a `CancellationError` is known only at run time, so a function that throws one keeps its storage beside
 /// its frame for the whole delay. This form has none.
 ///
@@ -85,7 +87,7 @@ extension Attempt.Step: Sendable where Outcome: Sendable {}
 ///   - waits: waits for a delay; returns false if the task was cancelled.
 @inlinable
 @inline(__always)
-nonisolated(nonsending) func withRetryUnlessCancelled<Outcome>(
+nonisolated(nonsending) package func withRetryUnlessCancelled<Outcome>(
     remaining: Duration?,
     timeLeft: () -> Duration?,
     waits: (Duration) async -> Bool,
@@ -105,7 +107,7 @@ nonisolated(nonsending) func withRetryUnlessCancelled<Outcome>(
             return false
         case .retry(let delay, _, let isFree):
             // Without a deadline the outcome is not needed after the delay, so the frame does not keep it.
-            if remaining != nil { last = outcome }
+            if timeLeft() != nil { last = outcome }
             _ = consume outcome
             let pause = await attempt.pause(for: delay, isFree: isFree, timeLeft: timeLeft, waits: waits)
             switch (pause, last.take()) {

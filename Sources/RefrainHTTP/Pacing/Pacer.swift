@@ -167,7 +167,7 @@ public final class Pacer: HTTPMiddleware {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         let request = request.beginningCall(on: clocks)
         switch await pass(for: request) {
-        case .success(let pass): return end(pass, of: request, with: await next.load(request))
+        case .success(let pass): return end(pass, of: request, with: await readable(await next.load(request)))
         case .failure(let error): return .failure(error)
         }
     }
@@ -192,9 +192,16 @@ public final class Pacer: HTTPMiddleware {
         return .failure(error.heldBack(permit.wait))
     }
 
+    /// Returns the result of a request with the beginning of its body, where that may name the time to come back at.
+    package func readable(_ result: HTTPResult) async -> HTTPResult {
+        guard let profile, profile.readsRetryInfo, case .success(let response) = result, profile.mustRead(response)
+        else { return result }
+        return .success(await response.withReadableBody())
+    }
+
     /// Notes the result of a request that was sent, and returns it with the record of its wait.
     package func end(_ pass: Pass?, of request: HTTPRequest, with result: HTTPResult) -> HTTPResult {
-        let namesTime = note(result, of: request, pass?.admission ?? .passes, pass?.permit.turn)
+        let namesTime = note(result, of: request, pass?.admission ?? .passes, pass?.permit)
         guard let permit = pass?.permit else { return result }
         permit.slots?.refund(after: AdaptiveConcurrency.Sign(result, namesTime: namesTime))
         return result.heldBack(permit.wait)
@@ -210,7 +217,7 @@ public final class Pacer: HTTPMiddleware {
         guard case .refused(let phase, let until) = admission else { return nil }
         permit.wait.circuit = phase
         guard circuitBreaker?.isEnforced == true else { return nil }
-        handBack(permit.turn, permit.slots, of: request)
+        handBack(permit, of: request)
         return circuitOpen(request, until)
     }
 
@@ -238,8 +245,22 @@ public final class Pacer: HTTPMiddleware {
         /// Where it has a slot.
         var slots: AdaptiveSlots?
         var turn: PaceState.Turn?
+        /// What it has of the limits that several processes share.
+        var booked: [Booking] = []
         /// What it has waited for.
         var wait = AttemptRecord.Pacing()
+
+        /// A part of what several processes share, and when it is due.
+        struct Booking {
+            let quota: SharedQuota
+            let amount: Double
+            let due: Duration
+        }
+
+        /// Hands back what is shared, where the request is not sent.
+        func handBackBooked(now: Duration) {
+            for part in booked { part.quota.handBack(part.amount, due: part.due, now: now) }
+        }
     }
 
     /// What a request that is sent has: its permit, and what the circuit breaker said.
@@ -279,13 +300,14 @@ public final class Pacer: HTTPMiddleware {
 
     /// Takes back a reserved permit that no attempt of the request has used.
     public func returnPermit(of request: HTTPRequest) {
-        if let permit = request.reservation?.take() { handBack(permit.turn, permit.slots, of: request) }
+        if let permit = request.reservation?.take() { handBack(permit, of: request) }
     }
 
     /// Gives back the permit of a request that is not sent.
-    private func handBack(_ turn: PaceState.Turn?, _ slots: AdaptiveSlots?, of request: HTTPRequest) {
-        slots?.refund()
-        guard let turn, let place = place(of: request) else { return }
+    private func handBack(_ permit: Permit, of request: HTTPRequest) {
+        permit.slots?.refund()
+        permit.handBackBooked(now: clocks.now)
+        guard let turn = permit.turn, let place = place(of: request) else { return }
         state.withLock { $0.places[place]?.handBack(turn) }
     }
 
@@ -300,6 +322,7 @@ public final class Pacer: HTTPMiddleware {
         if error == nil { error = await waitForTurn(of: request, in: place, &permit) }
         guard let error else { return nil }
         permit.slots?.refund()
+        permit.handBackBooked(now: clocks.now)
         return error
     }
 
@@ -325,11 +348,14 @@ public final class Pacer: HTTPMiddleware {
         permit.turn = turn
         if wait > .zero {
             if let error = await pause(&permit, of: request, in: place) { return error }
+            // What it has from before a hold was due then.
+            permit.handBackBooked(now: clocks.now)
+            permit.booked = []
         } else if isReserved {
             return nil
         }
         guard let quotas = quotas(of: place, request) else { return nil }
-        let error = await waitForQuota(quotas, of: request, &permit.wait)
+        let error = await waitForQuota(quotas, of: request, &permit)
         if error != nil, let turn = permit.turn { state.withLock { $0.places[place]?.handBack(turn) } }
         return error
     }
@@ -342,7 +368,7 @@ public final class Pacer: HTTPMiddleware {
         _ result: HTTPResult,
         of request: HTTPRequest,
         _ admission: CircuitState.Admission,
-        _ turn: PaceState.Turn?
+        _ permit: Permit?
     ) -> Bool {
         let response = try? result.get()
         let delay = response.flatMap { holds($0.status) ? self.delay(in: $0) : nil }
@@ -351,13 +377,14 @@ public final class Pacer: HTTPMiddleware {
         guard delay != nil || !told.isEmpty || outcome == .failure || isInUse, let place = place(of: request) else {
             return false
         }
+        let isUnsent = outcome == .unknown && result.isUnsent
         let usage = response.flatMap(usage).flatMap { $0 >= 0 && $0.isFinite ? $0 : nil }
         let now = clocks.now
         state.withLock { state in
             if delay != nil || !told.isEmpty, state.places[place] == nil, hasRoom(in: &state, now) {
                 state.places[place] = PaceState(limits)
             }
-            if let turn, outcome == .unknown, result.isUnsent {
+            if isUnsent, let turn = permit?.turn {
                 // It ended behind this stage, as one does that is cancelled while it waits for a slot.
                 state.places[place]?.handBack(turn)
             } else {
@@ -368,6 +395,7 @@ public final class Pacer: HTTPMiddleware {
             if let usage { state.places[place]?.correct(by: usage - request.cost) }
             note(outcome, after: admission, in: place, &state, now)
         }
+        if isUnsent { permit?.handBackBooked(now: now) }
         let quotas = quotas(of: place, request)
         if let usage { quotas?.cost?.correct(by: usage - request.cost) }
         if let delay, let quotas {
@@ -476,26 +504,8 @@ public final class Pacer: HTTPMiddleware {
         return end(of: request, after: wait)
     }
 
-    /// Waits until the request may have its permits of what several processes share; those of a request that ends are
-    /// handed back.
-    private func waitForQuota(
-        _ quotas: Quotas,
-        of request: HTTPRequest,
-        _ pacing: inout AttemptRecord.Pacing
-    ) async -> HTTPError? {
-        var booked: [(quota: SharedQuota, amount: Double, due: Duration)] = []
-        let error = await waitForQuota(quotas, of: request, &pacing, &booked)
-        guard error != nil else { return nil }
-        for (quota, amount, due) in booked { quota.handBack(amount, due: due, now: clocks.now) }
-        return error
-    }
-
-    private func waitForQuota(
-        _ quotas: Quotas,
-        of request: HTTPRequest,
-        _ pacing: inout AttemptRecord.Pacing,
-        _ booked: inout [(quota: SharedQuota, amount: Double, due: Duration)]
-    ) async -> HTTPError? {
+    /// Waits until the request may have its permits of what several processes share.
+    private func waitForQuota(_ quotas: Quotas, of request: HTTPRequest, _ permit: inout Permit) async -> HTTPError? {
         let (clocks, clock) = (clocks, clocks.timer.cancelled(by: waiting.current))
         var since = clocks.now
         // When all its permits are due, and the unit that is the last of them.
@@ -511,11 +521,11 @@ public final class Pacer: HTTPMiddleware {
             let (answer, isLate) = await request.withinDeadline {
                 await quota.book(amount, within: limit, clocks, clock: clock)
             }
-            pacing.add(clocks.now - since, to: part)
+            permit.wait.add(clocks.now - since, to: part)
             since = clocks.now
             switch answer {
             case .due(let time):
-                booked.append((quota, amount, time))
+                permit.booked.append(Permit.Booking(quota: quota, amount: amount, due: time))
                 if time > due { (due, last) = (time, part) }
             case .later(let wait) where !isLate: return end(of: request, after: wait)
             case .later, .cancelled: return isLate ? request.tooLate("while it was held back") : cancelled(request)
@@ -535,7 +545,7 @@ public final class Pacer: HTTPMiddleware {
         } decide: { _, wait in
             wait == .zero ? .finish(wait, .succeeded) : .retry(after: wait, .paced, isFree: true)
         }
-        pacing.add(clocks.now - since, to: last)
+        permit.wait.add(clocks.now - since, to: last)
         return rest == .zero && !request.isPastDeadline ? nil : end(of: request, after: rest)
     }
 

@@ -41,13 +41,16 @@ extension HTTPRequest {
         withoutHeaders(droppedFrom: self)
     }
 
-    /// This request without what a redirect has taken from an earlier form of it: the fields that it names, and all
-    /// that are secrets by their names, which a stage may have added since.
+    /// This request without what a redirect has taken from an earlier form of it.
+    ///
+    /// That is the fields that it names, and what a stage may have added since: fields that are secrets by their names,
+    /// and an idempotency key.
     package func withoutHeaders(droppedFrom earlier: HTTPRequest) -> HTTPRequest {
         let dropped = earlier.headersDroppedByRedirect
         guard !dropped.isEmpty else { return self }
         var copy = self
         copy.removeHeaders { dropped.contains($0.lowercased()) || SecretNames.contains(field: $0) }
+        if copy.idempotencyKey != .none { copy.idempotencyKey = .none }
         return copy
     }
 

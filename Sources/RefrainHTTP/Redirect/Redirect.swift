@@ -14,6 +14,9 @@
 /// `Retry-After` waits, like any other answer (rule R18). One that the deadline leaves no time for ends the call with
 /// ``HTTPError/Code/deadlineExceeded``: it is not the requested response.
 ///
+/// What a stage further in, such as ``ModifyRequest``, says of a request's redirects counts as if the caller had said
+/// it: ``HTTPRequest/followsRedirects``, ``HTTPRequest/redirectModifier`` and ``HTTPRequest/timeout``.
+///
 /// The origin is asked again, within the same limits, if no attempt could connect to a redirect's target, or if a later
 /// attempt at the target of a temporary redirect was answered 401, 403, 404 or 410, as a URL is that has expired
 /// (rule R33). A download goes on from its partial bytes.
@@ -107,7 +110,7 @@ private final class RedirectCall {
     private var hopBegan: Duration
     private var count = 0
     /// The request of the call.
-    private let original: HTTPRequest
+    private var original: HTTPRequest
     /// How often it was sent as the first of a series of hops.
     private var timesAsked = 1
     private var hopsSinceOrigin = 0
@@ -139,8 +142,17 @@ private final class RedirectCall {
         return AttemptOutcome(HTTPError.deadlineExceeded(current, beforeFollowing: redirect).recorded(log))
     }
 
+    /// Keeps the timeout of the call that a stage further in, such as an adapter, has set for it.
+    private func learn(from sent: HTTPRequest) {
+        guard let timeout = current.changedTimeout(in: sent) else { return }
+        let deadline = CallDeadline(after: timeout - (clocks.now - began), on: clocks.timer)
+        (current.timeout, original.timeout) = (timeout, timeout)
+        (current.deadline, original.deadline) = (deadline, deadline)
+    }
+
     /// Returns what follows a hop.
     func step(after outcome: consuming AttemptOutcome) -> Step {
+        learn(from: outcome.result.request)
         if hopsSinceOrigin > 0, count < limit, mayNameAnother(after: outcome) { return askAgain(outcome) }
         guard case .success(let response) = outcome.result else { return finish(outcome, .finalFailure) }
         switch RedirectTarget(of: response, to: current) {

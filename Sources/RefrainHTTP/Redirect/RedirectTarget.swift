@@ -24,8 +24,10 @@ enum RedirectTarget {
 
     private init(ofRedirect response: HTTPResponse, to request: HTTPRequest) {
         let locations = response.headers[values: "Location"]
+        // What a stage further in, such as an adapter, says of redirects counts.
+        let sent = response.request.keepingOptions(of: request)
         // Without a Location it is an answer like any other (rule R8), as the 308 of a resumable upload is.
-        guard let location = locations.first else {
+        guard sent.followsRedirects, let location = locations.first else {
             self = .none
             return
         }
@@ -60,10 +62,11 @@ enum RedirectTarget {
         }
         if target != origin {
             // What a stage further in has called secret is so as well.
-            next.secretHeaders.formUnion(response.request.secretHeaders)
+            next.secretHeaders.formUnion(sent.secretHeaders)
+            next.secretHeaders.insert(sent.idempotencyKeyField)
             next.dropCredentials()
         }
-        guard let modify = request.redirectModifier else {
+        guard let modify = sent.redirectModifier else {
             self = .follow(next)
             return
         }

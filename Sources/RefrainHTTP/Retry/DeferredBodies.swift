@@ -105,6 +105,21 @@ extension HTTPResponse {
     }
 }
 
+extension HTTPResponse {
+    /// The response with the beginning of its body in memory, for a decision that needs it.
+    ///
+    /// A body that is cut short breaks again where it is read: its response is decided on by its head (rule R28).
+    package func withReadableBody() async -> HTTPResponse {
+        switch await withBeginningOfBody() {
+        case .success(let response): return response
+        case .failure(let error):
+            var broken = self
+            broken.body = .oneShot(AsyncThrowingStream<HTTPBody.Chunk, any Error> { throw error })
+            return broken
+        }
+    }
+}
+
 extension HTTPRequest {
     /// This request, of which the transport may hand over such responses before their bodies are complete.
     package func deferring(_ bodies: DeferredBodies) -> HTTPRequest {

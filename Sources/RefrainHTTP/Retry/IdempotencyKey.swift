@@ -138,6 +138,19 @@ extension HTTPRequest {
         return OuterRetry.Key(request: "\(method) \(url)", body: bodyHash, value: text)
     }
 
+    /// Whether this is an earlier request once more, as far as their bodies can be compared.
+    func repeats(_ earlier: HTTPRequest) -> Bool {
+        method == earlier.method && url == earlier.url && bodyHash == earlier.bodyHash
+    }
+
+    /// This request with the key that was generated for an earlier one, if it repeats that.
+    func keepingGeneratedKey(of earlier: HTTPRequest) -> HTTPRequest {
+        guard idempotencyKey == .generated, earlier.generatedKey != nil, repeats(earlier) else { return self }
+        var copy = self
+        copy.retainKey(of: earlier)
+        return copy
+    }
+
     /// The value of the key's field on the attempts before this one.
     ///
     /// It takes precedence over a key that a stage or the caller's code makes for each attempt, with which the server

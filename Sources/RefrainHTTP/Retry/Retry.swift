@@ -47,11 +47,16 @@ public struct Retry: HTTPMiddleware {
         let isInner = request.deferredBodies.contains(.transientErrors)
         let outcome = await run(request.deferring(.transientErrors)) { sent in
             let result = await next.load(sent)
-            // A strategy that may look at the body of an error gets the beginning of it.
             guard !isInner, case .success(let response) = result, response.status.rawValue >= 400,
-                response.isDeferred(for: request), strategy(of: request, result)?.decidesByHead == false
+                let strategy = strategy(of: request, result)
             else { return AttemptOutcome(result) }
-            return AttemptOutcome(await response.withBeginningOfBody())
+            // A strategy that may look at the body of an error gets the beginning of it, and a policy what its profile
+            // reads of a refusal, also where the caller wants a stream.
+            let isRead = (strategy as? RetryPolicy)?.profile?.mustRead(response)
+            guard isRead ?? (response.isDeferred(for: request) && !strategy.decidesByHead) else {
+                return AttemptOutcome(result)
+            }
+            return AttemptOutcome(.success(await response.withReadableBody()))
         } decidesOnSuccess: { result in
             strategy(of: request, result)?.decidesOnSuccess ?? false
         } decide: { outcome, context in
@@ -90,12 +95,17 @@ public struct Retry: HTTPMiddleware {
         } catch {
             return AttemptOutcome(.failure(error))
         }
-        do throws(CancellationError) {
-            return try await withRetry(timeout: call.remaining, clock: call.clock) { attempt in
+        let outcome = await withRetryUnlessCancelled(
+            remaining: call.remaining,
+            // A stage further in may have changed the timeout.
+            timeLeft: { call.remaining },
+            waits: { await call.clock.waits(for: $0) },
+            operation: { attempt in
                 guard let sent = call.prepare(attempt) else { return call.cancelled() }
                 // A stage further in makes no attempts of its own within those that follow the first one (rule R24).
                 return await attempt.number == 1 ? send(sent) : NestedRetry.within { await send(sent) }
-            } decide: { _, outcome in
+            },
+            decide: { _, outcome in
                 guard call.isOwned else { return .finish(outcome, .cancelled) }
                 defer { record(call.attempts) }
                 if let end = call.decisionWithoutQuestion(on: outcome, decidesOnSuccess) {
@@ -104,13 +114,10 @@ public struct Retry: HTTPMiddleware {
                 let context = call.context(of: outcome)
                 let (answer, isLate) = await call.request.withinDeadline { [outcome] in await decide(outcome, context) }
                 return call.conclude(call.rules(on: answer, outcome, context, isLate: isLate), &outcome)
-            } onTimeout: { _, outcome, _ in
-                call.late(outcome)
-            }
-            .ending(request)
-        } catch {
-            return call.cancelled().ending(request)
-        }
+            },
+            onTimeout: { _, outcome, _ in call.late(outcome) }
+        )
+        return (outcome ?? call.cancelled()).ending(request)
     }
 
     /// Ends every wait between two attempts, and every call before its next attempt.
@@ -120,10 +127,10 @@ public struct Retry: HTTPMiddleware {
 }
 
 extension RetryStrategy {
-    /// Whether the strategy decides by the head of a response; any strategy of the caller's own may look at its body.
-    fileprivate var decidesByHead: Bool {
-        (self as? RetryPolicy)?.needsHeadAlone ?? (self is Backoff || self is RetryAfterStrategy)
-    }
+    /// Whether the strategy decides by the head of a response and what a profile reads.
+    ///
+    /// Any strategy of the caller's own may look at the body.
+    fileprivate var decidesByHead: Bool { self is RetryPolicy || self is Backoff || self is RetryAfterStrategy }
 }
 
 /// What is known of a call between two of its attempts.
@@ -210,7 +217,10 @@ private final class RetryCall {
         }
         if case .failure(let error) = result {
             if error.code == .cancelled { return .finish(.cancelled, [.cancellation]) }
-            if error.code == .timedOut, request.isPastDeadline { return .finish(.deadlineExceeded, [.deadline]) }
+            if error.code == .timedOut {
+                learn(from: error.request)
+                if request.isPastDeadline { return .finish(.deadlineExceeded, [.deadline]) }
+            }
             // A stage that makes no attempts has no record that contains it.
             if error.attempts.isEmpty, let reason = error.code.endingReason { return .finish(reason, [.nesting]) }
         }
@@ -236,7 +246,7 @@ private final class RetryCall {
     /// Keeps what a stage further in, such as an adapter, has said of the request, for the attempts that follow.
     private func learn(from sent: HTTPRequest) {
         request.retainKey(of: sent)
-        guard let timeout = sent.timeout, timeout != request.timeout else { return }
+        guard let timeout = request.changedTimeout(in: sent) else { return }
         request.timeout = timeout
         request.deadline = CallDeadline(after: timeout - elapsed, on: stage.clocks.timer)
     }

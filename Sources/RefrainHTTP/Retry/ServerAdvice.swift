@@ -55,7 +55,7 @@ private struct RefusalBody {
     /// The error's codes, the most telling first.
     private(set) var codes: [String] = []
     private(set) var retryDelay: Duration?
-    /// A code that is a number, which is the status.
+    /// A code that is a number, also as text, which is the status.
     private(set) var status: Int?
     /// Whether there is a member `error`, by which an event of a stream is told to be one.
     private(set) var hasErrorMember = false
@@ -75,7 +75,11 @@ private struct RefusalBody {
     }
 
     private mutating func read(_ error: [String: JSONValue]) {
-        if case .number(let code)? = error["code"], let whole = Int(exactly: code) { status = whole }
+        switch error["code"] {
+        case .number(let code): status = Int(exactly: code) ?? status
+        case .string(let code): status = Int(code) ?? status
+        default: break
+        }
         codes += ["code", "type", "status"].compactMap { error[$0]?.string }
         if let code = error["details"]?.object?["error_code"]?.string { codes.append(code) }
         guard case .array(let details)? = error["details"] else { return }

@@ -59,8 +59,15 @@ public struct ServerProfile: Hashable, Sendable {
         self.readsRetryInfo = readsRetryInfo
     }
 
-    /// Whether the body of a refusal is read before a decision.
-    package var readsBody: Bool { readsRetryInfo || !finalCodes.isEmpty }
+    /// Whether something is read in the body of a refusal.
+    var readsBody: Bool { readsRetryInfo || !finalCodes.isEmpty }
+
+    /// Whether a response has a body that is still to be read before a decision: it may name a time to come back at, or
+    /// say that no wait helps.
+    package func mustRead(_ response: HTTPResponse) -> Bool {
+        guard readsBody, response.body.dataInMemory == nil else { return false }
+        return Classification.isTransient(response.status, hasRetryAfter: true) || refusals.contains(response.status)
+    }
 }
 
 // MARK: - Presets: what the vendors document, or their SDKs do
@@ -186,17 +193,15 @@ extension ServerProfile {
 extension RetryPolicy {
     /// The recommended policy for a server whose answers mean more than HTTP says (rules R2, R7 and R19).
     ///
+    /// Where the profile reads bodies, up to 64 KiB of the body of a refusal are read before a decision, for at most a
+    /// second, and that is the body of the response. This also applies to requests for a stream.
+    ///
     /// - Parameter profile: what they mean. Defaults to ``ServerProfile/anyModelAPI``.
     public static func modelAPI(_ profile: ServerProfile = .anyModelAPI) -> RetryPolicy {
         var policy = RetryPolicy.recommended
         policy.profile = profile
         return policy
     }
-}
-
-extension RetryPolicy {
-    /// Whether the head of a response is enough for a decision.
-    package var needsHeadAlone: Bool { profile?.readsBody != true }
 }
 
 extension RetryStrategy where Self == RetryPolicy {

@@ -25,7 +25,8 @@ extension HTTPLoader {
     /// failure are decided on as those of any request are; what is not retried is thrown.
     ///
     /// Where a server can go on with an answer that has begun, `resume` makes the request for the rest. It takes the
-    /// place of the one before, for all connections that follow:
+    /// place of the one before, for all connections that follow. One that differs from it in method, URL or body is
+    /// sent whatever its method is; the same one is sent again only where the rules allow it.
     ///
     /// ```swift
     /// let events = loader.events(for: request, resume: { last in
@@ -161,9 +162,15 @@ extension HTTPRequest {
                     guard let rest = last.flatMap(resume) else {
                         return passOn(try await connect(after: error as? HTTPError ?? lost(message, error)))
                     }
-                    keyedRequest = Result { () throws(HTTPError) in try rest.withIdempotencyKeyWritten() }
+                    let earlier = try keyedRequest.get()
+                    keyedRequest = Result { () throws(HTTPError) in
+                        try rest.keepingGeneratedKey(of: earlier).withIdempotencyKeyWritten()
+                    }
                     request = rest
-                    return passOn(try await connect(after: lost(message, error)))
+                    var end = lost(message, error)
+                    // Not a byte of another request has left (rule R2).
+                    if !rest.repeats(earlier) { end.bytesSent = 0 }
+                    return passOn(try await connect(after: end))
                 }
                 guard let event else { return isEndless ? passOn(try await reconnect(after: open.parser)) : nil }
                 if !open.isPing(event) { last = event }
@@ -381,7 +388,9 @@ final class EventConnector: HTTPLoader {
         let lastEventID = known ?? request.headers["Last-Event-ID"] ?? ""
         let start = clocks.now
         let result = await connect(request)
-        guard case .success(let response) = result, response.status == .ok else { return result }
+        guard case .success(let response) = result else { return result }
+        if let profile, profile.mustRead(response) { return .success(await response.withReadableBody()) }
+        guard response.status == .ok else { return result }
         let type = MediaType.parse(fieldValues: response.headers[values: "Content-Type"])
         guard type?.type == "text", type?.subtype == "event-stream" else {
             let message = "an event stream was asked for, and the content type is another one"

@@ -55,6 +55,15 @@ extension HTTPRequest {
         set { self[option: CallDeadlineOption.self] = newValue }
     }
 
+    /// The timeout that a stage further in has set for the call of this request; nil: it has set none, or the same.
+    ///
+    /// That of a durable queue is the life of its key, which does not become longer.
+    func changedTimeout(in sent: HTTPRequest) -> Duration? {
+        guard let changed = sent.timeout, changed != timeout else { return nil }
+        guard durableCall != nil, let timeout else { return changed }
+        return changed < timeout ? changed : nil
+    }
+
     /// Returns this request with its deadline, which is set here where the call begins here.
     func beginningCall(on clocks: RetryClocks) -> HTTPRequest {
         guard let timeout, deadline == nil else { return self }

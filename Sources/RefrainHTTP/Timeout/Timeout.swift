@@ -58,7 +58,14 @@ public struct Timeout: HTTPMiddleware {
     }
 
     private func race(_ request: HTTPRequest, _ total: Duration, _ next: any HTTPLoader) async -> HTTPResult {
-        let (result, isCut) = await withTimeout(total, on: clocks.timer) { await next.load(request) }
+        let (result, isCut) = await withTimeout(total, on: clocks.timer) {
+            let result = await next.load(request)
+            // A body that the loader has left to be read is a part of the attempt, unless it is a stream.
+            guard case .success(let response) = result,
+                !request.deferredBodies.contains(status: response.status.rawValue)
+            else { return result }
+            return await response.collected(for: request)
+        }
         return isCut ? result.timedOut(request, "no complete answer within \(total)") : result
     }
 }
@@ -67,7 +74,8 @@ extension HTTPResult {
     /// Returns the result of a call that its limit has cancelled: a response that was complete by then counts.
     func timedOut(_ request: HTTPRequest, _ message: String) -> HTTPResult {
         switch self {
-        case .failure(var error) where error.code == .cancelled:
+        // A loader of the caller's may have another name for its cancellation.
+        case .failure(var error) where [.cancelled, .unknown, .callerFailed].contains(error.code):
             error.code = .timedOut
             error.message = message
             return .failure(error)

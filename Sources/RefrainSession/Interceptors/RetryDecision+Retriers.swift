@@ -64,10 +64,17 @@ extension Request {
 }
 
 extension InterceptorChain {
-    /// Whether the decision on a response needs no body: policies look at its head, other retriers may look further.
+    /// Whether the decision on a response needs no body: policies look at its head and at what a profile reads, other
+    /// retriers may look further.
     func decidesByHead(_ strategy: (any RetryStrategy)?) -> Bool {
-        guard strategy == nil || (strategy as? RetryPolicy)?.needsHeadAlone == true else { return false }
-        return retriers.allSatisfy { ($0 as? RetryPolicy)?.needsHeadAlone ?? ($0 is ConnectionLostRetryPolicy) }
+        guard strategy == nil || strategy is RetryPolicy else { return false }
+        return retriers.allSatisfy { $0 is RetryPolicy || $0 is ConnectionLostRetryPolicy }
+    }
+
+    /// Whether a policy reads something in the body of a response that is still to be read.
+    func mustRead(_ response: HTTPResponse, by strategy: (any RetryStrategy)?) -> Bool {
+        func reads(_ policy: Any?) -> Bool { (policy as? RetryPolicy)?.profile?.mustRead(response) ?? false }
+        return strategy.map(reads) ?? retriers.contains { reads($0) }
     }
 }
 

@@ -136,8 +136,13 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             return nil
         } catch let error as HTTPError {
             return RefrainError(of: error)
-        } catch {
+        } catch is CancellationError {
             return .explicitlyCancelled
+        } catch {
+            // A loader of the caller's may have errors of its own.
+            let sent = response.request
+            let failure = HTTPError(.callerFailed, request: sent, underlyingError: error, message: "\(error)")
+            return RefrainError(of: failure)
         }
     }
 

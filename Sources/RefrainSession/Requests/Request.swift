@@ -595,7 +595,7 @@ extension Request: RequestOwner {
             if let error {
                 outcome.validationError = error
                 // An invalid stream is not read, and frees its connection.
-                if !keepsBodies { outcome.result = .success(kept) }
+                if !keepsBodies, response.body.dataInMemory == nil { outcome.result = .success(kept) }
                 return outcome
             }
         }
@@ -678,15 +678,28 @@ extension Request {
     ///   - request: the request of the hop.
     func inspect(_ response: HTTPResponse, _ adapted: HTTPRequest, of request: HTTPRequest) async -> AttemptOutcome {
         var response = response
+        if response.status.rawValue >= 400, interceptors.mustRead(response, by: adapted.retryStrategy),
+            !mayAccept(response, to: adapted)
+        {
+            response = await response.withReadableBody()
+        }
         if response.status.rawValue >= 400, response.isDeferred(for: request) {
             // Where the head decides, the body is read only if no attempt follows.
             let mayBeAccepted = mayAccept(response, to: adapted)
             guard !interceptors.decidesByHead(adapted.retryStrategy) || mayBeAccepted else {
                 return AttemptOutcome(.success(response))
             }
-            switch mayBeAccepted ? await response.collected(for: request) : await response.withBeginningOfBody() {
-            case .success(let beginning): response = beginning
-            case .failure(let error): return AttemptOutcome(.failure(error))
+            if mayBeAccepted {
+                switch await response.collected(for: request) {
+                case .success(let whole): response = whole
+                case .failure(let error): return AttemptOutcome(.failure(error))
+                }
+            } else {
+                response = await response.withReadableBody()
+                guard !response.isDeferred(for: request) else {
+                    note(headOf: response)
+                    return AttemptOutcome(.success(response))
+                }
             }
         }
         let outcome = validate(response, to: adapted)

@@ -12,20 +12,14 @@ enum BodyProgress {
     static func send(
         _ request: HTTPRequest,
         for owner: Request,
-        through transport: any HTTPLoader,
-        within timeout: (any HTTPMiddleware)?
+        through transport: any HTTPLoader
     ) async -> HTTPResult {
         if let refusal = await request.durableCall?.refusal(request) { return .failure(refusal) }
         let watchesHead = owner.watchesHeads
         let collects = !request.streamsResponse && (owner.watchesDownload || watchesHead)
         switch watched(request, by: owner, collects: collects) {
         case .success(let sent):
-            let result: HTTPResult
-            if let timeout, sent.timeLeft != nil {
-                result = await timeout.load(sent, next: transport)
-            } else {
-                result = await transport.load(sent)
-            }
+            let result = await transport.load(sent)
             return await deliver(result, of: sent, to: owner, watchesHead, collects: collects)
         case .failure(let error):
             return .failure(error)

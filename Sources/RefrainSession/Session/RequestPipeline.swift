@@ -109,24 +109,30 @@ final class RequestPipeline: Sendable {
             case .failure(let error): return .failure(error)
             }
         }
-        return pacer.end(pass, of: request, with: await limit(request, owner))
+        return pacer.end(pass, of: request, with: await pacer.readable(await limit(request, owner)))
     }
 
     // 7. Limit. Inside of retries: the slot is free during back-off.
     private func limit(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
-        guard let throttle else { return await resume(request, owner) }
-        return await throttle.load(request, next: Remainder(pipeline: self) { await self.resume($0, owner) })
+        guard let throttle else { return await withinTime(request, owner) }
+        return await throttle.load(request, next: Remainder(pipeline: self) { await self.withinTime($0, owner) })
     }
 
     // 8. Resume. Inside of the limit: each part of a download is an exchange like any other. The bodies whose progress
-    //    is watched are counted next to the transport.
+    //    is watched are counted next to the transport. One that keeps no time is cancelled when the time of the attempt
+    //    is up, which includes what is read here of its body.
+    private func withinTime(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
+        guard let timeout, request.timeLeft != nil else { return await resume(request, owner) }
+        return await timeout.load(request, next: Remainder(pipeline: self) { await self.resume($0, owner) })
+    }
+
     private func resume(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
         guard request.download != nil else { return await send(request, owner) }
         return await resume.load(request, next: Remainder(pipeline: self) { await self.send($0, owner) })
     }
 
     private func send(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
-        await BodyProgress.send(request, for: owner, through: transport, within: timeout)
+        await BodyProgress.send(request, for: owner, through: transport)
     }
 
     // 9. Validate and decode. Inside of retries: a retrier is called for a response that does not pass, once for each

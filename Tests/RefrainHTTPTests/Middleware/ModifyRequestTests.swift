@@ -93,6 +93,73 @@ struct ModifyRequestTests {
         #expect(mock.requests.map(\.attemptTimeout) == [.seconds(2)])
     }
 
+    private func patient() -> ModifyRequest {
+        ModifyRequest { request in
+            var request = request
+            request.timeout = .seconds(60)
+            return request
+        }
+    }
+
+    @Test("R20: the time of a call that the closure makes longer is that of its waits as well")
+    func longerTimeout() async {
+        let (clock, mock) = (TestClock(.autoAdvancing), MockLoader().then(.status(503)).then(.status(200)))
+        let retry = Retry(Backoff.constant(delay: .seconds(5)), budgets: nil, clocks: clock.retryClocks())
+        #expect(await (retry --> patient() --> mock).load(limited()).status == 200)
+        #expect(clock.sleeps == [.seconds(5)])
+    }
+
+    @Test("R37: the time that a key of a durable queue has left is not made longer")
+    func lifeOfAKey() async {
+        let (clock, mock) = (TestClock(.autoAdvancing), MockLoader().otherwise(.status(503)))
+        var request = limited()
+        request.durableCall = DurableCall(
+            earlierAttempts: 0,
+            longestWait: .seconds(10),
+            isOwned: { true },
+            willWait: nil,
+            refusal: { _ in nil }
+        )
+        let retry = Retry(Backoff.constant(delay: .seconds(2)), budgets: nil, clocks: clock.retryClocks())
+        let redirect = Redirect(clocks: clock.retryClocks())
+        let result = await (redirect --> retry --> patient() --> mock).load(request)
+        #expect(result.attempts.last?.reason == .deadlineExceeded)
+        #expect(clock.sleeps == [.seconds(2)] && mock.requests.count == 2)
+    }
+
+    @Test("R20: an attempt that has timed out by itself, or a redirect, is in the time that the closure gives the call")
+    func longerAttempts() async {
+        let clock = TestClock()
+        let mock = MockLoader().then { request in
+            await clock.advance(by: .seconds(5))
+            return .failure(HTTPError(.timedOut, request: request))
+        }
+        mock.then { request in
+            await clock.advance(by: .seconds(5))
+            return .success(HTTPResponse(request: request, status: 302, headers: ["Location": "/b"]))
+        }
+        mock.then(.status(200)).otherwise(.status(500))
+        let redirect = Redirect(clocks: clock.retryClocks())
+        let retry = Retry(Backoff.immediately(), budgets: nil, clocks: clock.retryClocks())
+        #expect(await (redirect --> retry --> patient() --> mock).load(limited()).status == 200)
+        #expect(mock.requests.count == 3)
+    }
+
+    @Test("R20: the time that the closure gives a call without a limit is that of all its hops together")
+    func limitOfAllHops() async {
+        let clock = TestClock()
+        let mock = MockLoader().otherwise(
+            MockLoader.Reply { request in
+                await clock.advance(by: .seconds(40))
+                return .success(HTTPResponse(request: request, status: 302, headers: ["Location": "/b"]))
+            }
+        )
+        let redirect = Redirect(clocks: clock.retryClocks())
+        let chain = redirect --> Retry(Backoff.never, clocks: clock.retryClocks()) --> patient() --> mock
+        #expect(await chain.load(sampleRequest()).errorCode == .deadlineExceeded)
+        #expect(mock.requests.count == 2)
+    }
+
     @Test("R6, R26: a request that is made anew, or signed, gets nothing back that a redirect has dropped")
     func dropped() async {
         let oauth = OAuth(store: OAuth.InMemoryTokenStore(OAuth.Token(accessToken: "secret"))) { nil }

@@ -34,6 +34,28 @@ struct PacerTests {
         return request
     }
 
+    @Test("R34: a refusal whose body names its time holds the place, whether or not the body has been read")
+    func holdByBody() async throws {
+        let info = #"{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"53s"}"#
+        let parts = [#"{"error":{"code":429,"details":["#, info + "]}}"]
+        for streams in [false, true] {
+            let clock = TestClock(.autoAdvancing)
+            let mock = MockLoader().then { request in
+                let chunks = AsyncStream<[UInt8]> { chunks in
+                    for part in parts { chunks.yield(Array(part.utf8)) }
+                    chunks.finish()
+                }
+                return .success(HTTPResponse(request: request, status: 429, body: .oneShot(chunks)))
+            }
+            mock.otherwise(.status(200))
+            let loader = Pacer(profile: .gemini, clocks: clock.retryClocks()) --> mock
+            let refused = try await loader.response(for: request { $0.streamsResponse = streams })
+            #expect(try await refused.body.collect().count == parts.joined().utf8.count)
+            #expect(await loader.load(try request()).status == 200)
+            #expect(clock.sleeps == [.seconds(53)])
+        }
+    }
+
     @Test("R34: a 429 that names its time holds all requests to the place, and lets them go one after the other")
     func hold() async throws {
         let clocks = clock.retryClocks()

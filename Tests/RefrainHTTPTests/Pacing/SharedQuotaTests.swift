@@ -168,6 +168,28 @@ struct SharedQuotaTests {
         #expect(shared.asks.withLock { $0 } == 2 + 1 + 20)
     }
 
+    @Test("R35: a request that was not sent leaves its shared permits to the next one", arguments: [true, false])
+    func unsent(isSent: Bool) async throws {
+        let clocks = clock.retryClocks()
+        let server = MockLoader().otherwise(.failure(.cancelled, bytesSent: isSent ? 9 : 0))
+        let limits = Pacer.Limits.perMinute(requests: 60, cost: 60)
+        let pacer = Pacer(limits, quota: InMemoryQuotaStore(clocks: clocks), clocks: clocks)
+        var request = try HTTPRequest("https://a.example/")
+        request.cost = 1
+        let began = clock.now
+        await clock.run { [request] in
+            for _ in 0..<5 { #expect(await (pacer --> server).load(request).errorCode == .cancelled) }
+            guard !isSent else { return }
+            for _ in 0..<5 {
+                var reserved = request
+                await pacer.reservePermit(for: &reserved)
+                pacer.returnPermit(of: reserved)
+            }
+        }
+        #expect(server.requests.count == 5)
+        #expect(began.duration(to: clock.now) == (isSent ? .seconds(4) : .zero))
+    }
+
     /// A store that answers once, and then not before it is told to.
     private struct Silent: QuotaStore {
         let inner: InMemoryQuotaStore

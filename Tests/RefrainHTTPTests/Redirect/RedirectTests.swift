@@ -425,4 +425,47 @@ struct RedirectTests {
         #expect(try await (retry --> oauth --> mock).response(for: request).status == 200)
         #expect(mock.requests.count == 3)
     }
+
+    @Test("R26: a stage further in may say that a redirect is not followed, or change what it leads to")
+    func saidFurtherIn() async throws {
+        for isRefused in [true, false] {
+            let mock = MockLoader().then(.status(302, headers: ["Location": "/b"])).otherwise(.status(200))
+            let stage = ModifyRequest { request in
+                var request = request
+                if isRefused {
+                    request.followsRedirects = false
+                } else {
+                    request.redirectModifier = { _, redirected, _ in
+                        var changed = redirected
+                        changed.headers["X-Hop"] = "1"
+                        return changed
+                    }
+                }
+                return request
+            }
+            let result = await (Redirect() --> Retry(.never) --> stage --> mock).load(sampleRequest())
+            #expect(result.status == (isRefused ? 302 : 200))
+            #expect(mock.requests.map { $0.headers["X-Hop"] } == (isRefused ? [nil] : [nil, "1"]))
+        }
+    }
+
+    @Test("R26: an idempotency key that a stage makes for each hop does not reach another origin")
+    func keyOfAStage() async throws {
+        for (field, isRaw) in [(HTTPRequest.IdempotencyKey.fieldName, false), ("X-Order", false), ("X-Order", true)] {
+            let mock = MockLoader().then(.status(307, headers: ["Location": "https://b.example/"]))
+                .otherwise(.status(500))
+            let stage = ModifyRequest { request in
+                var request = request
+                request.idempotencyKeyField = field
+                if isRaw { request.headers[field] = "order-17" } else { request.idempotencyKey = .custom("order-17") }
+                return request
+            }
+            let retry = Retry(.recommended, budgets: nil, clocks: clock.retryClocks())
+            let request = try HTTPRequest("https://a.example/", method: .post)
+            let result = await (Redirect(clocks: clock.retryClocks()) --> retry --> stage --> mock).load(request)
+            #expect(result.status == 500)
+            #expect(mock.requests.map { $0.headers[field] != nil } == [true, false])
+            #expect(mock.requests.map(\.hasIdempotencyKey) == [true, false])
+        }
+    }
 }

@@ -53,4 +53,23 @@ struct DeferredBodiesTests {
         response.headers["Content-Length"] = nil
         #expect(response.with(.text("abc")).exchange.bytesReceived == 0)
     }
+
+    @Test("R28: for a strategy that may look at its body, too, a refusal whose body is cut short keeps its time")
+    func brokenBody() async throws {
+        let (mock, clock) = (MockLoader(), TestClock(.autoAdvancing))
+        mock.then { request in
+            let chunks = AsyncThrowingStream<[UInt8], any Error> { chunks in
+                chunks.yield([1])
+                chunks.finish(throwing: HTTPError(.networkConnectionLost, request: request))
+            }
+            let headers: HTTPHeaders = ["Retry-After": "7"]
+            return .success(HTTPResponse(request: request, status: 503, headers: headers, body: .oneShot(chunks)))
+        }
+        mock.otherwise(.status(200))
+        let strategy: any RetryStrategy = .delay { _, attempt in attempt.number < 3 ? .zero : nil }
+        let chain = Retry(strategy, budgets: nil, clocks: clock.retryClocks()) --> mock
+        let response = try await chain.response(for: HTTPRequest("http://a.example/", method: .post))
+        #expect(response.attempts.map(\.status) == [503, 200])
+        #expect(clock.sleeps.first ?? .zero >= .seconds(7))
+    }
 }

@@ -89,4 +89,35 @@ struct IdempotencyKeyTests {
         await #expect(throws: HTTPError.self) { try await mock.response(for: request) }
         #expect(mock.requests.isEmpty)
     }
+
+    /// Sends a request for each of two elements.
+    private struct Answers: AsyncSequence, Sendable {
+        let loader: any HTTPLoader
+        let request: HTTPRequest
+
+        struct Iterator: AsyncIteratorProtocol {
+            let answers: Answers
+            var left = 2
+
+            mutating func next() async throws -> HTTPStatus? {
+                guard left > 0 else { return nil }
+                left -= 1
+                return try await answers.loader.response(for: answers.request).status
+            }
+        }
+
+        func makeAsyncIterator() -> Iterator { Iterator(answers: self) }
+    }
+
+    @Test("R5: what a sequence sends has the same key where the sequence is iterated again")
+    func sequence() async throws {
+        let mock = MockLoader().then(.failure(.networkConnectionLost)).then(.failure(.networkConnectionLost))
+            .then(.status(201)).otherwise(.status(202))
+        let answers = Answers(loader: mock, request: try order(.generated)).retry(.immediately(maxAttempts: 3))
+        var statuses: [HTTPStatus] = []
+        for try await status in answers { statuses.append(status) }
+        #expect(statuses == [201, 202])
+        let keys = mock.requests.map { $0.headers["Idempotency-Key"] }
+        #expect(keys[0] != nil && keys[0] == keys[1] && keys[1] == keys[2] && keys[2] != keys[3], "\(keys)")
+    }
 }

@@ -291,8 +291,11 @@ struct ServerProfileTests {
         #expect(mock.requests.suffix(3).map { $0.headers[values: "x-retry-count"] } == [["1"], ["2"], ["3"]])
     }
 
-    @Test("R7: the body of a refusal is read before it is decided on, also where it arrives in parts")
-    func bodies() async throws {
+    @Test(
+        "R7: the body of a refusal is read before it is decided on, also where it arrives in parts",
+        arguments: [false, true]
+    )
+    func bodies(streams: Bool) async throws {
         let mock = MockLoader()
         mock.then { request in
             let (chunks, source) = AsyncStream.makeStream(of: [UInt8].self)
@@ -302,7 +305,38 @@ struct ServerProfileTests {
         }
         mock.otherwise(.status(200))
         let stage = Retry(RetryPolicy.modelAPI(.openAI), budgets: nil)
-        let response = try await (stage --> mock).response(for: HTTPRequest("https://api.example/v1", method: .post))
+        var request = try HTTPRequest("https://api.example/v1", method: .post)
+        request.streamsResponse = streams
+        let response = try await (stage --> mock).response(for: request)
         #expect(mock.requests.count == 1 && response.attempts.map(\.reason) == [.quotaSpent])
+        #expect(try await String(decoding: response.body.collect(), as: UTF8.self).hasSuffix(#"ient_quota"}}"#))
+    }
+
+    @Test(
+        "R28: a refusal whose body is cut short is decided on by its head, and is no success",
+        arguments: [false, true]
+    )
+    func brokenBodies(streams: Bool) async throws {
+        for attempts in [1, 3] {
+            let mock = MockLoader().then { request in
+                let chunks = AsyncThrowingStream<[UInt8], any Error> { chunks in
+                    chunks.yield([1])
+                    chunks.finish(throwing: HTTPError(.networkConnectionLost, request: request))
+                }
+                return .success(HTTPResponse(request: request, status: 429, body: .oneShot(chunks)))
+            }
+            mock.otherwise(.status(200))
+            let policy = RetryPolicy.modelAPI(.openAI).with(schedule: .immediately(maxAttempts: attempts))
+            var request = try HTTPRequest("https://api.example/v1", method: .post)
+            request.streamsResponse = streams
+            let result = await (Retry(policy, budgets: nil) --> mock).load(request)
+            #expect(mock.requests.count == min(attempts, 2))
+            guard attempts == 1 else {
+                #expect(try result.get().status == 200)
+                continue
+            }
+            let error = await #expect(throws: HTTPError.self) { try await result.get().body.collect() }
+            #expect(error?.code == .networkConnectionLost && error?.attempts.first?.status == 429)
+        }
     }
 }

@@ -19,17 +19,19 @@ struct ModelStreamTests {
 
     private func reply(
         _ chunks: [String],
+        status: HTTPStatus = 200,
         breaks: Bool = false,
         gap: Duration = .zero,
         on clock: TestClock? = nil
     ) -> MockLoader.Reply {
-        MockLoader.Reply { Self.answer($0, chunks, breaks: breaks, gap: gap, on: clock) }
+        MockLoader.Reply { Self.answer($0, chunks, status: status, breaks: breaks, gap: gap, on: clock) }
     }
 
     /// Not of an instance, whose mock would hold itself by its replies.
     private static func answer(
         _ request: HTTPRequest,
         _ chunks: [String],
+        status: HTTPStatus = 200,
         breaks: Bool,
         gap: Duration = .zero,
         on clock: TestClock? = nil
@@ -42,7 +44,7 @@ struct ModelStreamTests {
             return nil
         }
         let headers: HTTPHeaders = ["Content-Type": "text/event-stream"]
-        return .success(HTTPResponse(request: request, status: 200, headers: headers, body: .oneShot(body)))
+        return .success(HTTPResponse(request: request, status: status, headers: headers, body: .oneShot(body)))
     }
 
     private func post(_ change: (inout HTTPRequest) -> Void = { _ in }) throws -> HTTPRequest {
@@ -75,7 +77,35 @@ struct ModelStreamTests {
         (.openRouter, #"data: {"error":{"code":502,"message":"m"},"choices":[]}"#, 502, false),
         (.gemini, #"data: {"error":{"code":503,"status":"UNAVAILABLE"}}"#, 503, false),
         (.anyModelAPI, #"data: {"error":"overloaded"}"#, 500, false),
+        (.anyModelAPI, #"data: {"error":{"code":"429","type":"None","message":"m"}}"#, 429, true),
+        (.openAI, #"data: {"error":{"code":"400","type":"None","message":"m"}}"#, 400, false),
+        (.openAI, #"data: {"error":{"code":"4 29","message":"m"}}"#, 500, false),
+        (.openAI, #"data: {"error":{"code":"200","message":"m"}}"#, 500, false),
     ]
+
+    @Test("R36: the body of a refusal is read before its stream is decided on, also where it arrives in parts")
+    func refusalBodies() async throws {
+        let quota = [#"{"error":{"code":"insuffic"#, #"ient_quota"}}"#]
+        let info = #""@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"53s""#
+        let cases: [(ServerProfile, [String], [RetryReason], Int)] = [
+            (.openAI, quota, [.quotaSpent], 1),
+            (.gemini, [#"{"error":{"code":429,"details":[{"#, info + "}]}}"], [], 2),
+        ]
+        for (profile, parts, reasons, count) in cases {
+            let (mock, clock) = (MockLoader(), TestClock(.autoAdvancing))
+            mock.then(reply(parts, status: 429)).then(reply(["data: a\n\n"]))
+            let events = mock.events(
+                for: try post(),
+                retrying: .modelAPI(profile),
+                budgets: nil,
+                clocks: clock.retryClocks()
+            )
+            let (data, error) = await read(events)
+            #expect(mock.requests.count == count && data == (count == 1 ? [] : ["a"]))
+            #expect(error?.attempts.map(\.reason) ?? [] == reasons)
+            #expect(count == 1 || clock.sleeps.contains { $0 >= .seconds(53) }, "\(clock.sleeps)")
+        }
+    }
 
     @Test("R36: a stream that begins with an error has its status, and is decided on by it", arguments: errors.indices)
     func firstError(index: Int) async throws {
@@ -226,5 +256,41 @@ struct ModelStreamTests {
             #expect(data == ["a", "b"] && error?.attempts.map(\.reason) == [.notReplayable])
         }
         #expect(mock.requests.count == 2)
+    }
+
+    @Test("R5: a stream that goes on by the same request keeps its key, and by another one has another")
+    func keyOfTheRest() async throws {
+        for isSame in [true, false] {
+            let mock = MockLoader()
+            for part in ["a", "b"] { mock.then(reply(["data: \(part)\n\n"], breaks: true)) }
+            mock.otherwise(reply(["data: c\n\n"]))
+            let request = try post { $0.idempotencyKey = .generated }
+            let events = mock.events(for: request, budgets: nil, clocks: clock.retryClocks()) { last in
+                var rest = request
+                if !isSame { rest.body = .text(last.data) }
+                return rest
+            }
+            let (data, error) = await read(events)
+            #expect(data == ["a", "b", "c"] && error == nil)
+            let keys = Set(mock.requests.map { $0.headers["Idempotency-Key"] })
+            #expect(keys.count == (isSame ? 1 : 3) && !keys.contains(nil))
+        }
+    }
+
+    @Test("R36: the hook's request is a new one, also a POST without a key; the same one is not sent twice")
+    func restByPOST() async throws {
+        for isSame in [true, false] {
+            let mock = MockLoader().then(reply(["data: a\n\n"], breaks: true)).otherwise(reply(["data: b\n\n"]))
+            let request = try post { $0.body = .text("begin") }
+            let events = mock.events(for: request, budgets: nil, clocks: clock.retryClocks()) { last in
+                var rest = request
+                if !isSame { rest.body = .text("begin " + last.data) }
+                return rest
+            }
+            let (data, error) = await read(events)
+            #expect(data == (isSame ? ["a"] : ["a", "b"]))
+            #expect(error?.attempts.map(\.reason) == (isSame ? [.notReplayable] : nil))
+            #expect(mock.requests.count == data.count)
+        }
     }
 }

@@ -86,6 +86,37 @@ struct TimeoutTests {
         #expect(error?.code == .timedOut)
     }
 
+    @Test("R20: the time of an attempt includes a body that its loader has left to be read")
+    func unreadBody() async throws {
+        let loader = AnyLoader { [clock] request in
+            let chunks = AsyncThrowingStream<[UInt8], any Error> {
+                try await clock.sleep(for: .seconds(60))
+                return nil
+            }
+            return .success(HTTPResponse(request: request, status: 200, body: .oneShot(chunks)))
+        }
+        let task = Task { [chain = try stage(.seconds(5)) --> loader] in await chain.load(sampleRequest()) }
+        await clock.sleepers(atLeast: 2)
+        await clock.advance(by: .seconds(5))
+        #expect(await task.value.errorCode == .timedOut)
+    }
+
+    @Test(
+        "R9: an attempt that its limit has cut has timed out, whatever a loader of the caller's makes of that",
+        arguments: [HTTPError.Code.cancelled, .unknown, .callerFailed]
+    )
+    func nameOfTheCut(code: HTTPError.Code) async throws {
+        struct Cut: Error {}
+        let loader = AnyLoader { [clock] request in
+            try? await clock.sleep(for: .seconds(60))
+            return .failure(HTTPError(code, request: request, underlyingError: Cut()))
+        }
+        let task = Task { [chain = try stage(.seconds(5)) --> loader] in await chain.load(sampleRequest()) }
+        await clock.sleepers(atLeast: 2)
+        await clock.advance(by: .seconds(5))
+        #expect(await task.value.errorCode == .timedOut)
+    }
+
     @Test("A cancellation from further in, as by a reset, is not taken for the timeout")
     func innerCancellation() async throws {
         let loader = try stage(.seconds(5)) --> MockLoader().then(.failure(.cancelled))

@@ -31,4 +31,37 @@ struct EventStreamTests {
         #expect(data == ["a", "b"])
         #expect(server.log.map { $0.header("Last-Event-ID") } == [nil, "1", "2"])
     }
+
+    @Test("R36: the body of a refusal, which arrives after its head, decides on a stream and on its place")
+    func refusals() async throws {
+        let server = try FaultServer()
+        defer { server.stop() }
+        let quota = [#"{"error":{"code":"insuffic"#, #"ient_quota"}}"#]
+        let info = #""@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"900s""#
+        for (path, parts) in [("/quota", quota), ("/later", [#"{"error":{"details":[{"#, info + "}]}}"])] {
+            server.on(path) { _ in
+                let length = "\(parts.joined().utf8.count)"
+                let head = FaultServer.Response(429, headers: [("Content-Length", length)])
+                return [.head(head), .text(parts[0]), .sleep(.milliseconds(50)), .text(parts[1])]
+            }
+        }
+        let pacer = Pacer(profile: .gemini)
+        let loader = pacer --> (try transport())
+        for (path, profile, code) in [
+            ("/quota", ServerProfile.openAI, HTTPError.Code.badServerResponse), ("/later", .gemini, .retryAfterTooLong),
+        ] {
+            let request = try HTTPRequest("\(server.baseURL)\(path)", method: .post)
+            let error = await #expect(throws: HTTPError.self) {
+                for try await _ in loader.events(for: request, retrying: .modelAPI(profile), budgets: nil) {}
+            }
+            #expect(error?.code == code && error?.attempts.count == 1)
+            #expect(server.log.count { $0.path == path } == 1)
+        }
+        // What comes next to the place is not sent.
+        let next = await #expect(throws: HTTPError.self) {
+            try await loader.response(for: HTTPRequest("\(server.baseURL)/later"))
+        }
+        #expect(next?.code == .retryAfterTooLong)
+        #expect(server.log.count { $0.path == "/later" } == 1)
+    }
 }

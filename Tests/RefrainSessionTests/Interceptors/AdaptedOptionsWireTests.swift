@@ -70,6 +70,33 @@ struct AdaptedOptionsWireTests {
         #expect(await sends(.get, to: "/later") { $0.retryAfterPolicy = .ignored } == 3)
     }
 
+    @Test("R26: an adapter says whether a redirect is followed")
+    func redirects() async {
+        server.on("/moved") { _ in [.respond(.init(302, headers: [("Location", "/end")]))] }
+        server.on("/end") { _ in [.respond(.init(200))] }
+        _ = await sends(.get, to: "/moved") { _ in }
+        #expect(server.count(path: "/end") == 1)
+        _ = await sends(.get, to: "/moved") { $0.followsRedirects = false }
+        #expect(server.count(path: "/end") == 0)
+    }
+
+    @Test("R26: a key that an adapter sets does not reach another origin")
+    func keyOfAnotherOrigin() async throws {
+        let other = try FaultServer()
+        defer { other.stop() }
+        server.on("/moved") { _ in [.respond(.init(307, headers: [("Location", "\(other.baseURL)/end")]))] }
+        other.on("/end") { _ in [.respond(.init(200))] }
+        for field in [HTTPRequest.IdempotencyKey.fieldName, "X-Order"] {
+            other.clearLog()
+            _ = await sends(.post, to: "/moved") { request in
+                request.idempotencyKeyField = field
+                request.idempotencyKey = .custom("order-17")
+            }
+            #expect(server.log.map { $0.header(field) != nil } == [true])
+            #expect(other.log.map { $0.header(field) } == [nil])
+        }
+    }
+
     @Test("a request that an adapter made anew keeps what it says, and what the caller said of the first one")
     func madeAnew() async throws {
         let url = server.baseURL + "/lost"

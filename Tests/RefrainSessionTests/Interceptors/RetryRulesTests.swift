@@ -229,4 +229,33 @@ struct RetryRulesTests {
         _ = await session.request(request).serializingString().response
         #expect(loader.requests.map(\.secretHeaders) == [["X-Own"]])
     }
+
+    @Test("R28: a refusal whose body is cut short is decided on by its head, whichever retrier decides")
+    func brokenBody() async {
+        for (answers, code) in [([429, 200], nil), ([429, 429], HTTPError.Code.networkConnectionLost)] {
+            let left = Locked(answers[...])
+            let loader = ScriptedLoader(
+                .compute { request in
+                    let status = HTTPStatus(rawValue: left.withLock { $0.popFirst() } ?? 500)
+                    guard status != 200 else {
+                        return .success(HTTPResponse(request: request, status: status, body: .text("ok")))
+                    }
+                    let chunks = AsyncThrowingStream<[UInt8], any Error> { chunks in
+                        chunks.yield([1])
+                        chunks.finish(throwing: HTTPError(.networkConnectionLost, request: request))
+                    }
+                    return .success(HTTPResponse(request: request, status: status, body: .oneShot(chunks)))
+                }
+            )
+            let retrier = Retrier { request, _, _ in
+                #expect(request.response?.status == 429)
+                return request.retryCount < 1 ? .retry : .doNotRetry
+            }
+            let session = Session.testing(loader, interceptor: retrier)
+            let request = session.request(HTTPRequest("/order", method: .post))
+            let answer = await request.serializingData().response
+            #expect(answer.error?.transportCode == code)
+            #expect(request.attempts.map(\.status) == answers.map { HTTPStatus(rawValue: $0) })
+        }
+    }
 }

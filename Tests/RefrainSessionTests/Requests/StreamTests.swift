@@ -220,4 +220,39 @@ struct StreamTests {
         let mapped = session.streamRequest(HTTPRequest.sample).chunks.map(\.count)
         #expect(await failure(of: mapped.retry(.standard, clock: clock)) == .networkConnectionLost)
     }
+
+    @Test("a stream that its loader's own error breaks ends with that error, and not as cancelled")
+    func foreignError() async {
+        let loader = ScriptedLoader(
+            .compute { request in
+                let chunks = AsyncThrowingStream<[UInt8], any Error> { chunks in
+                    chunks.yield([1])
+                    chunks.finish(throwing: TestError(name: "disk"))
+                }
+                return .success(HTTPResponse(request: request, status: 200, body: .oneShot(chunks)))
+            }
+        )
+        let session = Session.testing(loader)
+        let error = await ended(session.streamRequest(HTTPRequest.sample))
+        #expect(error?.transportCode == .callerFailed)
+        #expect(error?.isCancellation == false)
+        #expect((error?.underlyingError as? HTTPError)?.underlyingError as? TestError == TestError(name: "disk"))
+    }
+
+    @Test("R7: the body of a refusal is read before a stream is decided on, where a profile reads it")
+    func refusalBody() async {
+        let loader = ScriptedLoader(
+            .compute { request in
+                let chunks = AsyncStream<[UInt8]> { chunks in
+                    chunks.yield(Array(#"{"error":{"code":"insufficient_quota"}}"#.utf8))
+                    chunks.finish()
+                }
+                return .success(HTTPResponse(request: request, status: 429, body: .oneShot(chunks)))
+            }
+        )
+        let session = Session.testing(loader, interceptor: RetryPolicy.modelAPI(.openAI))
+        let request = session.streamRequest(HTTPRequest.sample).validate()
+        #expect(await ended(request)?.responseCode == 429)
+        #expect(request.attempts.map(\.reason) == [.quotaSpent])
+    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RefrainSession
 import RefrainTesting
+import TestSupport
 import Testing
 
 @Suite("Deadlines of a session's requests", .timeLimit(.minutes(10)))
@@ -94,5 +95,33 @@ struct DeadlineTests {
         let response = await session.request(limited()).serializingString().response
         #expect(try response.result.get() == "ok")
         #expect(clock.sleeps.isEmpty)
+    }
+
+    @Test("R20: the deadline ends a body that is read here, of a loader that keeps no time itself", arguments: 0..<4)
+    func body(kind: Int) async throws {
+        let loader = ScriptedLoader(
+            .compute { request in
+                let chunks = AsyncThrowingStream<[UInt8], any Error> {
+                    await untilCancelled()
+                    throw CancellationError()
+                }
+                return .success(HTTPResponse(request: request, status: 200, body: .oneShot(chunks)))
+            }
+        )
+        let session = Session.testing(loader, interceptor: nil, clock: nil) { $0.clocks = clock.retryClocks() }
+        let request: Request
+        switch kind {
+        case 0: request = session.request(limited()).downloadProgress { _ in }
+        case 1: request = session.request(limited()).onHTTPResponse { _ in }
+        case 2: request = session.request(limited())
+        default: request = session.download(limited())
+        }
+        let hasEnded = Signal()
+        request.whenEnded { hasEnded.set() }
+        request.resume()
+        await clock.advanceToNextSleeper()
+        #expect(clock.now.offset == .seconds(3))
+        await hasEnded.wait()
+        #expect(request.error?.transportCode == .deadlineExceeded)
     }
 }

@@ -33,7 +33,9 @@ struct RequestPipelineTests {
         let sending = try code("BodyProgress.swift")
         #expect(count("transport.load(", in: sending) == 1)
         // A step that has nothing to do passes the request on to the next one, and to no other.
-        for (step, next) in [("pace", "limit"), ("limit", "resume"), ("resume", "send")] {
+        for (step, next) in [
+            ("pace", "limit"), ("limit", "withinTime"), ("withinTime", "resume"), ("resume", "send"),
+        ] {
             let start = try #require(pipeline.firstRange(of: "private func \(step)("))
             let rest = pipeline[start.upperBound...]
             let body = String(rest[..<(rest.firstRange(of: "\n    }")?.lowerBound ?? rest.endIndex)])
