@@ -92,6 +92,28 @@ struct PlacesTests {
     }
 
     @Test(
+        "a jar that is a mount point is written in place, and stays as it was where there is no space",
+        .enabled("the process may mount") { try await exits("unshare -m true") },
+        arguments: [("true", 0), ("head -c 65536 /dev/zero > rest", 1)]
+    )
+    func mountedJar(line: String, status: Int32) async throws {
+        let cookies = (0..<100).map { ("Set-Cookie", "name-\($0)=a-value-of-the-cookie; Max-Age=1000") }
+        server.on("/cookies") { _ in [.respond(.init(200, headers: cookies))] }
+        let folder = try ScratchFile()
+        try folder.makeFolder()
+        let text =
+            "mount -t tmpfs -o size=64k none \"$1\" && cd \"$1\" && echo '# old' > old && echo > jar && "
+            + "mount --bind old jar; \(line) 2>&-; \"$2\" get -s -c jar \"$3\"; status=$?; cat old; exit $status"
+        let ended = try await Executable.run(
+            ["-m", "sh", "-c", text, "sh", folder.path, Executable.path, server.baseURL + "/cookies"],
+            program: "/usr/bin/unshare"
+        )
+        #expect(ended.status == status, "\(ended.errors)")
+        #expect(status == 0 ? ended.text.contains("name-29\ta-value") : ended.text == "# old\n", "\(ended.text)")
+        folder.remove()
+    }
+
+    @Test(
         "another user's file in a sticky folder, which cannot be replaced, is refused before anything is fetched",
         .enabled("root can run the command as another user") {
             try await exits("[ $(id -u) = 0 ] && \(asAnotherUser) test -x '\(Executable.path)'")
