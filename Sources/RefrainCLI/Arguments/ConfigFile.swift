@@ -73,7 +73,7 @@ enum ConfigFile {
     /// The option with a value in a word of the command line; nil where there is none.
     ///
     /// - Returns: its name, the flags before it in a word of letters, and the value, if the word has it.
-    private static func valued(
+    static func valued(
         _ word: String,
         _ options: [OptionSpec]
     ) -> (name: OptionName, flags: String?, value: String?)? {
