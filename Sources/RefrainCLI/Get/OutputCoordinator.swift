@@ -167,9 +167,7 @@ final class OutputCoordinator {
     private func writeCookies() {
         guard let path = settings.cookies.file, let jar = settings.cookies.jar else { return }
         do throws(SystemError) {
-            let text = Array(jar.netscapeText.utf8)
-            if let given = Output.given(path) { return try given.write(text) }
-            try Output.replace(path, with: text)
+            try Output.replace(path, with: Array(jar.netscapeText.utf8))
         } catch {
             fail("--cookie-jar: \(error)")
         }

@@ -75,8 +75,9 @@ final class Output: Sendable {
     /// Writes a file atomically: a reader sees the old or the new content, also after a crash.
     ///
     /// A new file can be read only by its owner. A file that no other one can replace, because of its folder or because
-    /// it is a mount point, is overwritten.
+    /// it is a mount point, is overwritten. An output that the process was given is written to.
     static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
+        if let given = given(path) { return try given.write(bytes) }
         var status = stat()
         let isThere = stat(path, &status) == 0
         guard !isThere || status.st_mode & S_IFMT == S_IFREG else {

@@ -36,6 +36,19 @@ struct PlacesTests {
         log.remove()
     }
 
+    @Test("a tag is written after what an output that the process was given has", arguments: ["-", "/dev/fd/1"])
+    func givenForTag(name: String) async throws {
+        server.on("/ok") { _ in [.respond(.init(200, headers: [("ETag", "\"tag\"")], body: "ok\n"))] }
+        let log = try ScratchFile("from before\n")
+        let ended = try await shell(
+            "cd \"${3%/*}\" && exec \"$1\" get \"$2\" -s -o /dev/null --etag-save \(name) -w 'done\\n' >>$3",
+            log
+        )
+        let text = String(decoding: try log.bytes(), as: UTF8.self)
+        #expect(ended.status == 0 && text == "from before\ndone\n\"tag\"\n", "\(text) \(ended.errors)")
+        log.remove()
+    }
+
     @Test(
         "two outputs in one file are refused, however the file is spelled",
         arguments: [
