@@ -148,6 +148,9 @@ struct StateTests {
         #expect(try await get(words).text.contains(#""status":200"#))
         #expect(try folder.file(OutputNaming.tree(url)).bytes() == Array("version \"2\"".utf8))
         #expect(try await get(words).text.contains(#""status":304"#))
+        // What a condition is for must come.
+        let awaited = try await get(words + ["--until", "STATUS in 200"])
+        #expect(awaited.status == 0 && awaited.text.contains(#""status":200"#), "\(awaited.text) \(awaited.errors)")
         folder.remove()
     }
 
