@@ -45,9 +45,9 @@ final class OutputCoordinator {
         (report, picture, dumpedHeads) = (outputs[0], outputs[1], outputs[2])
     }
 
-    /// Whether a successful request is neither shown nor written.
+    /// Whether a successful request is neither shown nor written; one that is alone has the line at the end.
     var isQuiet: Bool {
-        report == nil && picture == nil && dumpedHeads == nil && !settings.display.showsTimeline
+        !settings.isAlone && report == nil && picture == nil && dumpedHeads == nil && !settings.display.showsTimeline
             && settings.display.writeOut == nil && settings.options.files.tagFile == nil
             && !settings.destination.printsInOrder
     }
