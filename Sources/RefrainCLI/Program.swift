@@ -65,7 +65,9 @@ enum Program {
 
     /// Whether a word is a URL, or an option of `get` that URLs can come from.
     private static func givesURLs(_ word: String) -> Bool {
-        CommandLineURL.isURL(word) || ["-K", "--config", "--from"].contains(String(word.prefix { $0 != "=" }))
+        let options = CommandSpec.get.options
+        return CommandLineURL.isURL(word) || String(word.prefix { $0 != "=" }) == "--from"
+            || ConfigFile.valued(word, options)?.name == .config
     }
 
     /// Whether the command has something to put in order when it is interrupted.

@@ -12,17 +12,17 @@ enum ConfigFile {
             if word == "--" {
                 result.words += [word] + rest
                 return result
-            } else if word == "-K" || word == "--config" {
-                guard let next = rest.popFirst() else { throw UsageError("\(word) lacks its value: \(word) FILE") }
+            } else if let option = valued(word, options), option.name == .config {
+                if let flags = option.flags { result.words.append(flags) }
+                guard let next = option.value ?? rest.popFirst() else {
+                    throw UsageError("\(word) lacks its value: \(word) FILE")
+                }
                 path = next
-            } else if word.hasPrefix("--config=") {
-                path = String(word.dropFirst("--config=".count))
-            } else if word.hasPrefix("-K") {
-                path = String(word.dropFirst(2))
             } else {
                 result.words.append(word)
                 // The word after an option with a value is that value, whatever it looks like.
-                if takesNext(word, options), let value = rest.popFirst() { result.words.append(value) }
+                let takesNext = valued(word, options).map { $0.value == nil } ?? false
+                if takesNext, let value = rest.popFirst() { result.words.append(value) }
                 continue
             }
             let name = path == "-" ? "standard input" : path
@@ -70,13 +70,30 @@ enum ConfigFile {
         return result
     }
 
-    private static func takesNext(_ word: String, _ options: [OptionSpec]) -> Bool {
-        let spec =
-            word.hasPrefix("--")
-            ? options.first { $0.spellings.contains(String(word.dropFirst(2))) }
-            : word.hasPrefix("-") && word.count == 2 ? options.first { $0.letters.contains(word.last ?? " ") } : nil
-        if case .required? = spec?.value { return true }
-        return false
+    /// The option with a value in a word of the command line; nil where there is none.
+    ///
+    /// - Returns: its name, the flags before it in a word of letters, and the value, if the word has it.
+    static func valued(
+        _ word: String,
+        _ options: [OptionSpec]
+    ) -> (name: OptionName, flags: String?, value: String?)? {
+        if word.hasPrefix("--") {
+            let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let spec = options.first { $0.spellings.contains(parts.first.map(String.init) ?? "") }
+            guard let spec, case .required = spec.value else { return nil }
+            return (spec.name, nil, parts.count > 1 ? String(parts[1]) : nil)
+        }
+        guard word.hasPrefix("-") else { return nil }
+        var flags = "-"
+        var rest = word.dropFirst()
+        while let letter = rest.popFirst(), let spec = options.first(where: { $0.letters.contains(letter) }) {
+            guard case .required = spec.value else {
+                flags.append(letter)
+                continue
+            }
+            return (spec.name, flags == "-" ? nil : flags, rest.isEmpty ? nil : String(rest))
+        }
+        return nil
     }
 
     /// The words of a line.
@@ -134,9 +151,14 @@ enum ConfigFile {
     ) throws(UsageError) -> String {
         guard spec.name != .config else { throw UsageError("\(location): --config is not allowed in such a file") }
         let name = "--\(spec.name.rawValue)"
+        let isRequired = if case .required = spec.value { true } else { false }
+        if !isRequired, value.first == "#" { value = "" }
         switch spec.value {
         case .none where spec.takesHyphen && !value.isEmpty: return "\(name)=\(try unquoted(&value, location))"
-        case .none: return name
+        case .none:
+            // `insecure = false` would switch it on, and a URL after flags would be lost.
+            guard value.isEmpty else { throw UsageError("\(location): \(spec.name.rawValue) takes no value") }
+            return name
         case .optional: return value.isEmpty ? name : "\(name)=\(try unquoted(&value, location))"
         case .required(let what):
             guard !value.isEmpty else {

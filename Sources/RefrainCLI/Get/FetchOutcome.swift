@@ -77,8 +77,8 @@ struct FetchOutcome: Sendable {
 
     var attempts: [AttemptRecord] { result.attempts }
 
-    /// Whether the request succeeded.
-    var isSuccess: Bool { error == nil && (isAwaited ?? ((status?.rawValue ?? 0) < 400)) }
+    /// Whether the request succeeded; one that is skipped has, or is forgotten, whatever its last status was.
+    var isSuccess: Bool { error == nil && (isSkipped || isAwaited ?? ((status?.rawValue ?? 0) < 400)) }
 
     /// Whether the server may have done what the request asks for, although it did not succeed.
     ///

@@ -45,9 +45,9 @@ final class OutputCoordinator {
         (report, picture, dumpedHeads) = (outputs[0], outputs[1], outputs[2])
     }
 
-    /// Whether a successful request is neither shown nor written.
+    /// Whether a successful request is neither shown nor written; one that is alone has the line at the end.
     var isQuiet: Bool {
-        report == nil && picture == nil && dumpedHeads == nil && !settings.display.showsTimeline
+        !settings.isAlone && report == nil && picture == nil && dumpedHeads == nil && !settings.display.showsTimeline
             && settings.display.writeOut == nil && settings.options.files.tagFile == nil
             && !settings.destination.printsInOrder
     }
@@ -167,9 +167,7 @@ final class OutputCoordinator {
     private func writeCookies() {
         guard let path = settings.cookies.file, let jar = settings.cookies.jar else { return }
         do throws(SystemError) {
-            let text = Array(jar.netscapeText.utf8)
-            if let given = Output.given(path) { return try given.write(text) }
-            try Output.replace(path, with: text)
+            try Output.replace(path, with: Array(jar.netscapeText.utf8))
         } catch {
             fail("--cookie-jar: \(error)")
         }

@@ -23,6 +23,10 @@ final class Input {
     private let isDevice: Bool
     private let start = ContinuousClock.now
     private var count = 0
+    private var isReading = false
+
+    /// Whether standard input is read: what reads it as well would find it empty.
+    private static let isStandardInputRead = Locked(false)
 
     /// How long a bounded pipe or device may take; nil: it may be silent for a minute at a time.
     private static let timeLimit = Locked<Duration?>(nil)
@@ -67,6 +71,16 @@ final class Input {
 
     /// The next piece, or nil at the end.
     func next() throws(SystemError) -> [UInt8]? {
+        if !isReading, !isOwned {
+            let isRead = Self.isStandardInputRead.withLock { isRead in
+                defer { isRead = true }
+                return isRead
+            }
+            guard !isRead else {
+                throw SystemError(what: "cannot read standard input, which another option reads", code: EBUSY)
+            }
+        }
+        isReading = true
         try waitUntilReadable()
         var failure: Int32 = 0
         let chunk = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in

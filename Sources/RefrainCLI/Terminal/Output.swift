@@ -74,33 +74,48 @@ final class Output: Sendable {
 
     /// Writes a file atomically: a reader sees the old or the new content, also after a crash.
     ///
-    /// A new file can be read only by its owner. If no file can be created beside it, it is overwritten.
+    /// A new file can be read only by its owner. A file that no other one can replace, because of its folder or because
+    /// it is a mount point, is overwritten. An output that the process was given is written to.
     static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
-        func write(_ descriptor: Int32) -> Int32 {
-            let isWritten = bytes.withUnsafeBytes { systemWriteAll(descriptor, $0) }
-            let failure = errno
-            return close(descriptor) != 0 ? errno : isWritten ? 0 : failure
-        }
+        if let given = given(path) { return try given.write(bytes) }
         var status = stat()
         let isThere = stat(path, &status) == 0
-        let isFile = !isThere || status.st_mode & S_IFMT == S_IFREG
-        let target = try Directory.resolved(path)
-        let folder = Directory.above(target)
-        let new = "\(folder).\(target.dropFirst(folder.count)).new"
-        let made = isFile ? open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600) : -1
-        guard made >= 0 else {
-            let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-            let failure = descriptor < 0 ? errno : write(descriptor)
-            guard failure == 0 else { throw SystemError(what: "cannot write \(path)", code: failure) }
-            return
+        guard !isThere || status.st_mode & S_IFMT == S_IFREG else {
+            return try overwrite(path, with: bytes, size: 0)
         }
-        if isThere { fchmod(made, status.st_mode & 0o777) }
-        var failure = write(made)
-        if failure == 0, rename(new, target) != 0 { failure = errno }
-        guard failure == 0 else {
-            unlink(new)
-            throw SystemError(what: "cannot write \(path)", code: failure)
+        do throws(HTTPBody.FileError) {
+            let file = try Download.FileSink(privateFile: path)
+            try file.append(bytes)
+            try file.finish()
+        } catch {
+            guard isThere, [EACCES, EPERM, EROFS, EBUSY].contains(error.errno) else {
+                throw SystemError(what: "cannot write \(path)", code: error.errno)
+            }
+            try overwrite(path, with: bytes, size: Int(status.st_size))
         }
+    }
+
+    /// Writes over a file of a size, or to a device, which has none.
+    private static func overwrite(_ path: String, with bytes: [UInt8], size: Int) throws(SystemError) {
+        func failure(_ code: Int32 = errno) -> SystemError { SystemError(what: "cannot write \(path)", code: code) }
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure() }
+        var status = stat()
+        let isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        let code = bytes.withUnsafeBytes { bytes -> Int32 in
+            guard isFile else { return systemWriteAll(descriptor, bytes) ? 0 : errno }
+            // What needs more space is written first: where there is none, the old content is still whole.
+            let middle = min(size, bytes.count)
+            guard systemWriteAll(descriptor, UnsafeRawBufferPointer(rebasing: bytes[middle...]), at: Int64(middle))
+            else {
+                let code = errno
+                return ftruncate(descriptor, off_t(size)) == 0 ? code : errno
+            }
+            let isWritten = systemWriteAll(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<middle]), at: 0)
+            return isWritten && ftruncate(descriptor, off_t(bytes.count)) == 0 ? 0 : errno
+        }
+        guard close(descriptor) == 0 || code != 0 else { throw failure() }
+        guard code == 0 else { throw failure(code) }
     }
 
     /// Why ``replace(_:with:)`` will fail; nil where nothing is known against it.

@@ -47,13 +47,10 @@ extension CookieJar {
     /// - Throws: ``HTTPBody/FileError`` if the file cannot be written.
     public func write(to path: String) throws(HTTPBody.FileError) {
         // Renaming a file over a link would replace the link; over a device or a pipe, it would remove that.
-        let target = realpath(path, nil).map { name in
-            defer { free(name) }
-            return String(cString: name)
-        }
         var status = stat()
         let isFile = stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
-        var template = Array("\(target ?? path).XXXXXX".utf8CString)
+        let target = isFile ? try ResolvedFilePath(path).path : path
+        var template = Array("\(target).XXXXXX".utf8CString)
         // Made with mode 0600.
         let descriptor = isFile ? mkstemp(&template) : open(path, O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw HTTPBody.FileError(path: path, operation: .create, errno: errno) }
@@ -69,7 +66,7 @@ extension CookieJar {
             return nil
         }
         if close(descriptor) != 0, failure == nil { failure = errno }
-        if failure == nil, isFile, rename(temporary, target ?? path) != 0 { failure = errno }
+        if failure == nil, isFile, rename(temporary, target) != 0 { failure = errno }
         if let failure {
             if isFile { unlink(temporary) }
             throw HTTPBody.FileError(path: path, operation: .write, errno: failure)

@@ -46,14 +46,26 @@ extension Download {
             try self.init(path: path, withoutName: true, isNew: true)
         }
 
+        /// Creates the file, which only its owner can read unless it replaces one that others can read.
+        ///
+        /// - Throws: ``HTTPBody/FileError`` as ``init(path:)``.
+        package convenience init(privateFile path: String) throws(HTTPBody.FileError) {
+            try self.init(path: path, withoutName: true, isPrivate: true)
+        }
+
         /// Creates the file, with a hidden name at once unless it may be without one.
-        init(path: String, withoutName: Bool, isNew: Bool = false) throws(HTTPBody.FileError) {
+        init(
+            path: String,
+            withoutName: Bool,
+            isNew: Bool = false,
+            isPrivate: Bool = false
+        ) throws(HTTPBody.FileError) {
             self.path = path
             let resolved = isNew ? ResolvedFilePath(newFile: path) : try ResolvedFilePath(path)
             let target = resolved.path
             self.target = target
             // The system takes the process's umask away. To read the umask is to change it, for all threads.
-            let mode: mode_t = resolved.present == nil ? 0o666 : 0o600
+            let mode: mode_t = resolved.present == nil && !isPrivate ? 0o666 : 0o600
             let descriptor: Int32
             if withoutName, let unnamed = UnnamedFile.open(in: Self.folder(of: target), mode: mode) {
                 descriptor = unnamed
@@ -295,7 +307,8 @@ extension Download {
             }
         }
 
-        private func append(_ bytes: [UInt8]) throws(HTTPBody.FileError) {
+        /// Appends bytes; ``write(_:)`` for callers that do not wait.
+        package func append(_ bytes: [UInt8]) throws(HTTPBody.FileError) {
             let failure: HTTPBody.FileError? = state.withLock { state in
                 bytes.withUnsafeBytes { buffer in
                     var rest = buffer[...]
@@ -389,7 +402,7 @@ private enum AbandonedFile {
 }
 
 /// A path with its symbolic links resolved, and the file that exists there.
-private struct ResolvedFilePath {
+struct ResolvedFilePath {
     /// The resolved path; the file need not exist.
     let path: String
     /// The status of the existing file, or nil if there is none.

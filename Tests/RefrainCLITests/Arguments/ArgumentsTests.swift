@@ -21,7 +21,7 @@ struct ArgumentsTests {
         "get may be left out before a URL, and before an option that URLs come from",
         arguments: [
             (["https://example.com"], true), (["-K", "file"], true), (["--from=list"], true),
-            (["-s", "--from", "list"], true),
+            (["-s", "--from", "list"], true), (["-sK", "file"], true), (["-Kfile"], true),
             (["--frm", "list"], false), (["--version"], false), (["status", "out"], false), (["-s"], false),
         ]
     )

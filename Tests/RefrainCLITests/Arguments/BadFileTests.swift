@@ -30,6 +30,7 @@ struct BadFileTests {
     @Test("--config takes a comment behind a value")
     func comment() throws {
         #expect(try words("retry = 1 # once\n") == ["--retry=1"])
+        #expect(try words("silent # no progress\n-C # on\n") == ["--silent", "--continue"])
     }
 
     private func words(_ text: String) throws -> [String] {
@@ -47,11 +48,27 @@ struct BadFileTests {
         #expect(try words("\u{FEFF}url = http://h/\n") == ["http://h/"])
     }
 
+    @Test("the letter of --config may stand after flags, and is no part of another option's value")
+    func lettersBeforeConfig() throws {
+        let file = try ScratchFile("max-time = 5\n")
+        let path = file.path
+        for words in [["-sSK", path], ["-sSK\(path)"], ["-sS", "--config=\(path)"], ["-sS", "-K", path]] {
+            let expanded = try ConfigFile.expanded(words + ["u"], options: CommandSpec.get.options)
+            #expect(expanded.words == ["-sS", "--max-time=5", "u"], "\(words)")
+        }
+        for words in [["-so", "-K\(path)"], ["-soK", path], ["--output", "-K", path], ["-oK", path]] {
+            #expect(try ConfigFile.expanded(words, options: CommandSpec.get.options).words == words)
+        }
+        file.remove()
+    }
+
     @Test(
         "an option of a file that is refused is told what to use, with its line",
         arguments: [
             ("stderr = x\n", "f:1: refrain does not support --stderr; use 2>FILE"),
             ("\n-a\n", "f:2: refrain does not support -a (curl's --append)"),
+            ("insecure = false\n", "f:1: insecure takes no value"),
+            ("-sS http://h/\n", "f:1: show-error takes no value"),
             ("sillent\n", "f:1: unknown option \"--sillent\"; did you mean --silent?"),
         ]
     )

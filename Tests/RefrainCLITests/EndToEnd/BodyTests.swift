@@ -40,6 +40,15 @@ struct BodyTests {
         #expect(server.log.isEmpty)
     }
 
+    @Test("standard input is for one option, since the next one would find it empty")
+    func sharedInput() async throws {
+        for option in ["-K - -d @-", "-b - -d @-", "-d @- -d @-", "--netrc-file - -d @-"] {
+            let ended = try await shell("echo silent | \"$1\" get \(option) \"$2\"")
+            #expect(ended.status == 2 && ended.errors.contains("standard input"), "\(option): \(ended.errors)")
+        }
+        #expect(server.log.isEmpty)
+    }
+
     #if os(Linux)
     @Test("a file of the system that says it has no size is sent with what it holds")
     func withoutSize() async throws {

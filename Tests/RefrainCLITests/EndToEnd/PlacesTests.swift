@@ -36,6 +36,19 @@ struct PlacesTests {
         log.remove()
     }
 
+    @Test("a tag is written after what an output that the process was given has", arguments: ["-", "/dev/fd/1"])
+    func givenForTag(name: String) async throws {
+        server.on("/ok") { _ in [.respond(.init(200, headers: [("ETag", "\"tag\"")], body: "ok\n"))] }
+        let log = try ScratchFile("from before\n")
+        let ended = try await shell(
+            "cd \"${3%/*}\" && exec \"$1\" get \"$2\" -s -o /dev/null --etag-save \(name) -w 'done\\n' >>$3",
+            log
+        )
+        let text = String(decoding: try log.bytes(), as: UTF8.self)
+        #expect(ended.status == 0 && text == "from before\ndone\n\"tag\"\n", "\(text) \(ended.errors)")
+        log.remove()
+    }
+
     @Test(
         "two outputs in one file are refused, however the file is spelled",
         arguments: [
@@ -88,6 +101,28 @@ struct PlacesTests {
             #expect(ended.status == status && ended.errors.contains("written in place"), "\(ended.errors)")
             #expect(String(decoding: try source.bytes(), as: UTF8.self) == text)
         }
+        folder.remove()
+    }
+
+    @Test(
+        "a jar that is a mount point is written in place, and stays as it was where there is no space",
+        .enabled("the process may mount") { try await exits("unshare -m true") },
+        arguments: [("true", 0), ("head -c 65536 /dev/zero > rest", 1)]
+    )
+    func mountedJar(line: String, status: Int32) async throws {
+        let cookies = (0..<100).map { ("Set-Cookie", "name-\($0)=a-value-of-the-cookie; Max-Age=1000") }
+        server.on("/cookies") { _ in [.respond(.init(200, headers: cookies))] }
+        let folder = try ScratchFile()
+        try folder.makeFolder()
+        let text =
+            "mount -t tmpfs -o size=64k none \"$1\" && cd \"$1\" && echo '# old' > old && echo > jar && "
+            + "mount --bind old jar; \(line) 2>&-; \"$2\" get -s -c jar \"$3\"; status=$?; cat old; exit $status"
+        let ended = try await Executable.run(
+            ["-m", "sh", "-c", text, "sh", folder.path, Executable.path, server.baseURL + "/cookies"],
+            program: "/usr/bin/unshare"
+        )
+        #expect(ended.status == status, "\(ended.errors)")
+        #expect(status == 0 ? ended.text.contains("name-29\ta-value") : ended.text == "# old\n", "\(ended.text)")
         folder.remove()
     }
 

@@ -309,6 +309,13 @@ struct CookieTests {
         try jar.write(to: folder + "/link")
         #expect(try files.destinationOfSymbolicLink(atPath: folder + "/link") == "file")
         #expect(try String(contentsOfFile: folder + "/file", encoding: .utf8) == jar.netscapeText)
+        try files.createSymbolicLink(atPath: folder + "/new", withDestinationPath: "made")
+        try jar.write(to: folder + "/new")
+        #expect(try files.destinationOfSymbolicLink(atPath: folder + "/new") == "made")
+        #expect(try String(contentsOfFile: folder + "/made", encoding: .utf8) == jar.netscapeText)
+        try files.createSymbolicLink(atPath: folder + "/loop", withDestinationPath: "loop")
+        #expect(throws: HTTPBody.FileError.self) { try jar.write(to: folder + "/loop") }
+        #expect(try files.destinationOfSymbolicLink(atPath: folder + "/loop") == "loop")
         let pipe = folder + "/pipe"
         try #require(mkfifo(pipe, 0o600) == 0)
         let reader = open(pipe, O_RDONLY | O_NONBLOCK)
@@ -317,7 +324,8 @@ struct CookieTests {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = read(reader, &bytes, bytes.count)
         #expect(String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self) == jar.netscapeText)
-        #expect(try files.contentsOfDirectory(atPath: folder).sorted() == ["file", "link", "pipe"])
+        let names = try files.contentsOfDirectory(atPath: folder).sorted()
+        #expect(names == ["file", "link", "loop", "made", "new", "pipe"])
     }
 
     @Test("lines of a file that are no cookies are skipped")

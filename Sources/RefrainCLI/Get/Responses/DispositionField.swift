@@ -10,11 +10,12 @@ enum DispositionField {
     static func filename(_ field: String) -> String? {
         var (plain, extended): (String?, String?)
         for part in parts(of: field).dropFirst() {
-            let pair = part.split(separator: "=", maxSplits: 1).map { String($0).trimmedOfWhiteSpace }
+            let pair = part.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1)
+                .map { String(Substring($0)).trimmedOfWhiteSpace }
             guard pair.count == 2 else { continue }
             // The first of several counts, as in browsers.
             switch pair[0].lowercased() {
-            case "filename": plain = plain ?? file(pair[1].hasPrefix("\"") ? unquoted(pair[1]) : pair[1])
+            case "filename": plain = plain ?? file(pair[1].unicodeScalars.first == "\"" ? unquoted(pair[1]) : pair[1])
             case "filename*": extended = extended ?? decoded(pair[1]).flatMap(file)
             default: break
             }
@@ -32,12 +33,13 @@ enum DispositionField {
     private static func parts(of field: String) -> [String] {
         var parts = [""]
         var (isQuoted, isEscaped) = (false, false)
-        for character in field {
+        // By scalars: a combining mark makes one character with the quotation mark or the semicolon before it.
+        for character in field.unicodeScalars {
             if character == ";", !isQuoted {
                 parts.append("")
                 continue
             }
-            parts[parts.count - 1].append(character)
+            parts[parts.count - 1].unicodeScalars.append(character)
             if character == "\"", !isEscaped { isQuoted.toggle() }
             isEscaped = isQuoted && character == "\\" && !isEscaped
         }
@@ -47,7 +49,7 @@ enum DispositionField {
     /// A quoted text up to its last quotation mark; servers write paths of other systems with single backslashes, so
     /// only those before a quotation mark or a backslash are taken out.
     private static func unquoted(_ text: String) -> String {
-        var (result, rest) = ("", text.dropFirst())
+        var (result, rest) = ("".unicodeScalars, text.unicodeScalars.dropFirst())
         while let character = rest.popFirst(), character != "\"" {
             guard character == "\\", let next = rest.first, next == "\"" || next == "\\" else {
                 result.append(character)
@@ -56,7 +58,7 @@ enum DispositionField {
             result.append(next)
             rest.removeFirst()
         }
-        return result
+        return String(result)
     }
 
     /// A value in the form `charset'language'value` (RFC 8187 §3.2); nil for one that is malformed, or in a charset

@@ -149,7 +149,8 @@ struct RunPlan: Sendable {
         }
         if job.file == nil, settings.destination.printsContents, settings.canRepeat(job) { return .fetch }
         guard settings.state.refreshes, job.file != nil else { return .skip }
-        return row.validator == nil ? .fetch : .revalidate
+        // A condition of the command is one for the response itself, which a 304 does not repeat.
+        return row.validator == nil || settings.options.policy.condition != nil ? .fetch : .revalidate
     }
 
     /// Whether the server may have done a request that it would do again.

@@ -116,6 +116,20 @@ struct DigestTests {
         list.remove()
     }
 
+    @Test("a list may begin with a byte order mark, and have names with escapes and with line breaks of Unicode")
+    func oddNames() throws {
+        let digest = Self.sha256
+        let lines = [
+            "\u{FEFF}\(digest)  first", "\\\(digest)  a\\\\b", "\\\(digest) *n\\nl", "\\SHA256 (c\\rr) = \(digest)",
+            "\(digest)  u\u{2028}v\u{B}w", "SHA256 (./tag) = \(digest)", "\(digest)  c\\d", "\(digest)  \u{301}",
+        ]
+        let list = try ChecksumFile(lines.joined(separator: "\r\n") + "\r\n", path: "sums")
+        for name in ["first", "a\\b", "n\nl", "c\rr", "u\u{2028}v\u{B}w", "tag", "c\\d", "\u{301}"] {
+            #expect(throws: Never.self, "\(name)") { _ = try list.digest(for: [name]) }
+        }
+        #expect(throws: UsageError.self) { try ChecksumFile("\\\(digest)  a\\tb\n", path: "sums") }
+    }
+
     @Test("a list that cannot be read is refused with the number of its line")
     func badList() throws {
         let digest = Self.sha256

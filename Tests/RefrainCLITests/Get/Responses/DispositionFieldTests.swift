@@ -11,6 +11,7 @@ struct DispositionFieldTests {
             ("attachment; filename=\"a;b.txt\"", "a;b.txt"), ("attachment; filename=\"q\\\"u.txt\"; x=y", "q_u.txt"),
             ("attachment; filename=\"C:\\dir\\f.txt\"", "f.txt"),
             ("attachment; x=\"filename=no\"; FileName=up.txt", "up.txt"),
+            ("attachment; filename=\"\u{301}a;b.txt\"", "\u{301}a;b.txt"), ("x; filename=\u{301}a;x=y", "\u{301}a"),
             ("attachment; filename=\"..\\\\..\\\\z\"", "z"), ("attachment; filename=\"/etc/passwd\"", "passwd"),
         ]
     )

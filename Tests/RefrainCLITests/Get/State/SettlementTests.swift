@@ -180,6 +180,22 @@ struct SettlementTests {
         remove()
     }
 
+    @Test("what is forgotten, or was waited for, is skipped as a success, whatever status it ended with")
+    func skippedStatus() async throws {
+        let folder = try ScratchFile()
+        let words = ["get", server.baseURL + "/status/404", "--output-dir", folder.path]
+        #expect(try await Executable.run(words).status == 22)
+        let id = String(try await Executable.run(["status", folder.path, "--json"]).text.split(separator: "\"")[3])
+        #expect(try await Executable.run(["forget", folder.path, id]).status == 0)
+        let forgotten = try await Executable.run(words)
+        #expect(forgotten.status == 0 && forgotten.errors.contains("1 of 1 were done"), "\(forgotten.errors)")
+        let other = ["get", server.baseURL + "/status/410", "--output-dir", folder.path, "--until", "STATUS in 410"]
+        for _ in 0..<2 { #expect(try await Executable.run(other).status == 0) }
+        #expect(server.log.count == 2)
+        folder.remove()
+        list.remove()
+    }
+
     @Test("R5: retry keeps a key that the server knows, and replaces one that it has forgotten")
     func keys() async throws {
         try await list.overwrite(order("/status/502"))

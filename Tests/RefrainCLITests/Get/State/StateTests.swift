@@ -115,6 +115,20 @@ struct StateTests {
         folder.remove()
     }
 
+    @Test("where a request that is alone has put its file is told, also of a small one, and that it is skipped then")
+    func alone() async throws {
+        let words = [server.baseURL + "/ok", "--output-dir", folder.path]
+        let first = try await get(words)
+        #expect(first.status == 0 && first.errors.contains("saved 3 B to \(folder.path)/"), "\(first.errors)")
+        let again = try await get(words)
+        #expect(again.status == 0 && again.errors.contains("1 of 1 were done"), "\(again.errors)")
+        #expect(!again.errors.contains("saved") && server.log.count == 1, "\(again.errors)")
+        let file = folder.file("state").path
+        let kept = try await get([server.baseURL + "/ok", "--state", file, "-o", folder.file("x").path])
+        #expect(kept.status == 0 && kept.errors.contains("saved 3 B to"), "\(kept.errors)")
+        folder.remove()
+    }
+
     @Test("an order that is done is not placed again for its file, nor by --refresh", arguments: ["POST", "PUT"])
     func doneOrder(method: String) async throws {
         let order = #"{"url": "\#(server.baseURL)/ok?order", "method": "\#(method)", "body": "x", "output": "o"}"#
@@ -148,6 +162,9 @@ struct StateTests {
         #expect(try await get(words).text.contains(#""status":200"#))
         #expect(try folder.file(OutputNaming.tree(url)).bytes() == Array("version \"2\"".utf8))
         #expect(try await get(words).text.contains(#""status":304"#))
+        // What a condition is for must come.
+        let awaited = try await get(words + ["--until", "STATUS in 200"])
+        #expect(awaited.status == 0 && awaited.text.contains(#""status":200"#), "\(awaited.text) \(awaited.errors)")
         folder.remove()
     }
 
