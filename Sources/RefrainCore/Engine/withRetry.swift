@@ -31,9 +31,30 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
 ) async throws(CancellationError) -> Outcome where C.Duration == Duration {
     let remaining = timeout?.clampedToTimeout
     let deadline = remaining.map { ClockDeadline(after: $0, clock) }
-    let outcome = await withRetryUnlessCancelled(
-        remaining: remaining,
+    return try await withRetry(
         timeLeft: { deadline?.timeLeft },
+        clock: clock,
+        operation: operation,
+        decide: decide,
+        onTimeout: onTimeout
+    )
+}
+
+/// As ``withRetry(timeout:clock:operation:decide:onTimeout:)``, with a deadline that an attempt may change.
+///
+/// - Parameter timeLeft: returns the time left now; nil: no limit.
+@inlinable
+@inline(__always)
+package nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
+    timeLeft: () -> Duration?,
+    clock: C,
+    operation: (Attempt) async -> Outcome,
+    decide: (Attempt, inout Outcome) async -> Attempt.Step<Outcome>,
+    onTimeout: (Attempt, Outcome, Duration) -> Outcome
+) async throws(CancellationError) -> Outcome where C.Duration == Duration {
+    let outcome = await withRetryUnlessCancelled(
+        remaining: timeLeft(),
+        timeLeft: timeLeft,
         waits: { await clock.waits(for: $0) },
         operation: operation,
         decide: decide,
@@ -76,8 +97,6 @@ extension Attempt.Step: Sendable where Outcome: Sendable {}
 
 /// The loop of ``withRetry(timeout:clock:operation:decide:onTimeout:)``, which returns nil if the task was cancelled.
 ///
-/// The time left may change from one attempt to the next.
-///
 /// The size of a `CancellationError` is known only at run time, so a function that throws one keeps its storage beside
 /// its frame for the whole delay. This form has none.
 ///
@@ -87,7 +106,7 @@ extension Attempt.Step: Sendable where Outcome: Sendable {}
 ///   - waits: waits for a delay; returns false if the task was cancelled.
 @inlinable
 @inline(__always)
-nonisolated(nonsending) package func withRetryUnlessCancelled<Outcome>(
+nonisolated(nonsending) func withRetryUnlessCancelled<Outcome>(
     remaining: Duration?,
     timeLeft: () -> Duration?,
     waits: (Duration) async -> Bool,

@@ -95,17 +95,13 @@ public struct Retry: HTTPMiddleware {
         } catch {
             return AttemptOutcome(.failure(error))
         }
-        let outcome = await withRetryUnlessCancelled(
-            remaining: call.remaining,
-            // A stage further in may have changed the timeout.
-            timeLeft: { call.remaining },
-            waits: { await call.clock.waits(for: $0) },
-            operation: { attempt in
+        do throws(CancellationError) {
+            // A stage further in may change the timeout.
+            return try await withRetry(timeLeft: { call.remaining }, clock: call.clock) { attempt in
                 guard let sent = call.prepare(attempt) else { return call.cancelled() }
                 // A stage further in makes no attempts of its own within those that follow the first one (rule R24).
                 return await attempt.number == 1 ? send(sent) : NestedRetry.within { await send(sent) }
-            },
-            decide: { _, outcome in
+            } decide: { _, outcome in
                 guard call.isOwned else { return .finish(outcome, .cancelled) }
                 defer { record(call.attempts) }
                 if let end = call.decisionWithoutQuestion(on: outcome, decidesOnSuccess) {
@@ -114,10 +110,13 @@ public struct Retry: HTTPMiddleware {
                 let context = call.context(of: outcome)
                 let (answer, isLate) = await call.request.withinDeadline { [outcome] in await decide(outcome, context) }
                 return call.conclude(call.rules(on: answer, outcome, context, isLate: isLate), &outcome)
-            },
-            onTimeout: { _, outcome, _ in call.late(outcome) }
-        )
-        return (outcome ?? call.cancelled()).ending(request)
+            } onTimeout: { _, outcome, _ in
+                call.late(outcome)
+            }
+            .ending(request)
+        } catch {
+            return call.cancelled().ending(request)
+        }
     }
 
     /// Ends every wait between two attempts, and every call before its next attempt.
