@@ -9,7 +9,8 @@
 ///
 /// The stage fills in the limits of ``HTTPRequest/timeouts`` that a request does not set, and enforces the total: if
 /// the next loader enforces limits itself (``HTTPLoader/keepsTimeouts``), the stage leaves it to that loader; otherwise
-/// it cancels the loader when the limit has passed. The total then includes all waits behind the stage.
+/// it cancels the loader when the limit has passed. The total then includes all waits behind the stage, and a body that
+/// the loader has left to be read, unless it is a stream.
 ///
 /// An attempt that exceeds a limit fails with ``HTTPError/Code/timedOut`` and may be retried. A cancellation by the
 /// caller is reported as ``HTTPError/Code/cancelled``. After ``Retry`` the limits apply to each attempt, before it to
