@@ -65,7 +65,9 @@ struct ListPlacesTests {
     func givenUp() async throws {
         let (port, lines, folder) = (server.port, try ScratchFile.pipe(), try ScratchFile())
         server.stop()
-        async let opened = lines.openAndWrite("http://127.0.0.1:\(port)/ok?0\n")
+        // Held open, so that the command neither waits for a writer nor finds the end.
+        let held = open(lines.path, O_RDWR | O_CLOEXEC)
+        await lines.write("http://127.0.0.1:\(port)/ok?0\n")
         let running = try Executable.start(
             [
                 "get", "--from", "-", "--output-dir", folder.path, "-j", "1", "--attempts", "2",
@@ -73,12 +75,11 @@ struct ListPlacesTests {
             ],
             input: lines
         )
-        let writer = await opened
         // The first request has failed; those that had come before would have failed with it.
         _ = await running.firstLine()
         let again = try FaultServer(port: port)
         await lines.write((1..<10).map { "http://127.0.0.1:\(port)/ok?\($0)\n" }.joined())
-        close(writer)
+        close(held)
         let ended = await running.end()
         #expect(again.log.count >= 5, "\(ended.errors)")
         lines.remove()
