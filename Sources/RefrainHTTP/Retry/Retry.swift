@@ -142,6 +142,8 @@ private final class RetryCall {
     let clock: TokenClock
 
     private let stage: Retry
+    /// The deadline of the request.
+    private var deadline: CallDeadline?
     private let token: CancellationToken
     private let isNested = NestedRetry.isInside
     private let began: Duration
@@ -170,6 +172,7 @@ private final class RetryCall {
 
     init(_ request: HTTPRequest, of stage: Retry) throws(HTTPError) {
         self.request = try request.withIdempotencyKeyWritten().beginningCall(on: stage.clocks)
+        deadline = self.request.deadline
         token = stage.resets.current
         clock = stage.clocks.timer.cancelled(by: token)
         budget = stage.budgets?.budget(for: request.url)
@@ -183,7 +186,7 @@ private final class RetryCall {
     var attempts: [AttemptRecord] { log.attempts }
 
     /// What is left of the timeout of the call; nil: it has none.
-    var remaining: Duration? { request.deadline?.remaining }
+    var remaining: Duration? { deadline?.remaining }
 
     /// Returns the request of an attempt, made from the original one (rule R6); nil where it is no longer the caller's.
     func prepare(_ attempt: Attempt) -> HTTPRequest? {
@@ -247,7 +250,8 @@ private final class RetryCall {
         request.retainKey(of: sent)
         guard let timeout = request.changedTimeout(in: sent) else { return }
         request.timeout = timeout
-        request.deadline = CallDeadline(after: timeout - elapsed, on: stage.clocks.timer)
+        deadline = CallDeadline(after: timeout - elapsed, on: stage.clocks.timer)
+        request.deadline = deadline
     }
 
     /// Holds the strategy's answer against the rules on cancellation, time, repetition and the server's delay.
