@@ -61,14 +61,12 @@ final class SessionBox: @unchecked Sendable {
 
     /// Releases a request that has ended.
     func forget(_ request: Request) {
-        // Released without the lock.
-        _ = state.withLock { state in
-            guard let place = request.placeInSession.take() else { return nil as Request? }
+        state.withLock { state in
+            guard let place = request.placeInSession.take() else { return }
             let last = state.requests.removeLast()
-            guard place < state.requests.count else { return last }
+            guard place < state.requests.count else { return }
             last.placeInSession = place
             state.requests[place] = last
-            return request
         }
     }
 
