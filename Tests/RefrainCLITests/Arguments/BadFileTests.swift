@@ -48,7 +48,7 @@ struct BadFileTests {
         #expect(try words("\u{FEFF}url = http://h/\n") == ["http://h/"])
     }
 
-    @Test("the letter of --config may stand after flags, and is no part of another option's value")
+    @Test("the letter of --config may stand after flags, and is not a part of another option's value")
     func lettersBeforeConfig() throws {
         let file = try ScratchFile("max-time = 5\n")
         let path = file.path

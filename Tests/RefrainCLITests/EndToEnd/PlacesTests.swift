@@ -105,7 +105,7 @@ struct PlacesTests {
     }
 
     @Test(
-        "a jar that is a mount point is written in place, and stays as it was where there is no space",
+        "a jar that is a mount point is written in place, and stays as it was where the disk is full",
         .enabled("the process may mount") { try await exits("unshare -m true") },
         arguments: [("true", 0), ("head -c 65536 /dev/zero > rest", 1)]
     )

@@ -313,7 +313,7 @@ struct ServerProfileTests {
     }
 
     @Test(
-        "R28: a refusal whose body is cut short is decided on by its head, and is no success",
+        "R28: a refusal whose body is cut short is decided on by its head, and is not a success",
         arguments: [false, true]
     )
     func brokenBodies(streams: Bool) async throws {
