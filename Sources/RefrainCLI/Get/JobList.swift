@@ -84,7 +84,7 @@ struct JobList: Sendable {
         var identity = identity(of: request, method, isFetch ? url : SanitizedURL.text(url), output)
         var old = hasState && !method.isSafe ? oldIdentity(of: request, output) : nil
         // Two spellings of one URL are one file (RFC 3986 §6.2.2).
-        let isEscaped = isFetch && folder != nil && identity.utf8.contains(UInt8(ascii: "%"))
+        let isEscaped = isFetch && folder != nil && identity.contains(byte: UInt8(ascii: "%"))
         let counted = isEscaped ? SanitizedURL.withoutNeedlessEscapes(identity) : identity
         let count = Self.incremented(&occurrences[counted, default: 0])
         if count > 1 {

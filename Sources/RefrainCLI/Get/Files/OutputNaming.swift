@@ -62,14 +62,14 @@ enum OutputNaming {
     private static func folderName(_ raw: Substring) -> String {
         let text = decoded(String(raw))
         guard isFaithful(text) else { return digested(text, of: String(raw), keepingEnding: false) + "_" }
-        return text.utf8.contains(point) ? text + "_" : text
+        return text.contains(byte: point) ? text + "_" : text
     }
 
     private static func fileName(_ raw: Substring, query: Substring?) -> String {
         guard let query else {
             if raw.isEmpty { return "index~.html" }
             let text = decoded(String(raw))
-            let hasPoint = text.utf8.contains(point)
+            let hasPoint = text.contains(byte: point)
             guard isFaithful(text), !text.hasSuffix(".data"), !text.hasSuffix("_") || !hasPoint else {
                 return digested(text, of: String(raw))
             }
@@ -158,7 +158,7 @@ enum OutputNaming {
     }
 
     private static func decoded(_ text: String) -> String {
-        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        guard text.contains(byte: UInt8(ascii: "%")) else { return text }
         let source = Array(text.utf8)
         var bytes: [UInt8] = []
         var index = 0

@@ -1,42 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Refrain
 
-/// Names the files of many URLs as ``OutputNaming/tree(_:)`` does, and remembers the folder of the last one.
+/// Names the files of many URLs as ``OutputNaming/tree(_:)`` does, and remembers their folders.
 ///
-/// Most URLs of a list differ from the one before in their last component alone.
+/// Most URLs of a list differ from an earlier one in their last component alone.
 struct OutputTree: Sendable {
-    /// A URL up to the last slash of its path.
-    private var prefix = ""
-    /// The path that this is written as, with a slash at its end.
-    private var folder = ""
+    /// What each URL up to the last slash of its path is written as, with a slash at its end.
+    private var folders: [Substring: String] = [:]
+    private static let maximumCount = 10_000
 
     /// The path of a URL.
     mutating func path(of url: String) -> String {
-        if !prefix.isEmpty, url.hasPrefix(prefix) {
-            let last = url[url.utf8.index(url.startIndex, offsetBy: prefix.utf8.count)...]
-            let path = OutputNaming.isOrdinary(last) ? folder + OutputNaming.file(last) : nil
-            if let path, path.utf8.count <= OutputNaming.maximumPathLength { return path }
+        guard let slash = url.utf8.lastIndex(of: UInt8(ascii: "/")) else { return OutputNaming.tree(url) }
+        let (begin, last) = (url[...slash], url[url.utf8.index(after: slash)...])
+        guard OutputNaming.isOrdinary(last) else { return OutputNaming.tree(url) }
+        let file = OutputNaming.file(last)
+        if let folder = folders[begin], folder.utf8.count + file.utf8.count <= OutputNaming.maximumPathLength {
+            return folder + file
         }
         let path = OutputNaming.tree(url)
-        remember(url, path)
-        return path
-    }
-
-    /// Remembers the folder of a URL for the following ones.
-    ///
-    /// Only if the last component is ordinary, because the text before it is then only host and folders.
-    private mutating func remember(_ url: String, _ path: String) {
-        prefix = ""
-        guard let slash = url.utf8.lastIndex(of: UInt8(ascii: "/")),
-            let authority = SanitizedURL.authorityStart(of: url), authority <= slash
-        else { return }
-        let (begin, last) = (url[...slash], url[url.utf8.index(after: slash)...])
+        // Since the last component is ordinary, the text before it is only host and folders.
         let isPath = !begin.utf8.contains { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
-        guard isPath, OutputNaming.isOrdinary(last) else { return }
-        let file = OutputNaming.file(last)
-        guard path.utf8.count > file.utf8.count, path.hasSuffix("/" + file) else { return }
-        prefix = String(begin)
-        folder = String(path.dropLast(file.count))
+        guard isPath, let authority = SanitizedURL.authorityStart(of: url), authority <= slash,
+            path.utf8.count > file.utf8.count, path.hasSuffix("/" + file)
+        else { return path }
+        if folders.count == Self.maximumCount { folders = [:] }
+        folders[begin] = String(path.dropLast(file.count))
+        return path
     }
 }
 
