@@ -234,12 +234,13 @@ extension Backoff {
     ///
     /// Half a second is long enough for a process to restart. Full jitter spreads clients best (Marc Brooker,
     /// "Exponential Backoff And Jitter", 2015). Two retries recover most transient failures; more mostly add load.
-    public static let standard: Backoff = {
+    public static var standard: Backoff {
+        // Made anew, which costs less than a copy of a global value.
         var backoff = Backoff(.exponential(from: .milliseconds(500), factor: 2), maxAttempts: 3)
         backoff.jitter = .full
         backoff.cap = .seconds(30)
         return backoff
-    }()
+    }
 
     /// The schedule of webhooks: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, 8 attempts in about 28 hours.
     ///

@@ -160,6 +160,10 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// and its response where this was not read.
     public var resumeData: Data? { partialDownload?.resumeData }
 
+    override var download: DownloadOutcome? {
+        DownloadOutcome(fileURL: ending.outcome.error == nil ? fileURL : nil, part: partialDownload)
+    }
+
     /// What an interrupted download has left, or nil.
     var partialDownload: PartialDownload? { kept.withLock { $0 } }
 
@@ -333,5 +337,16 @@ extension URL {
             try? files.removeItem(at: new)
             throw error
         }
+    }
+}
+
+/// What a download adds to its response; one reference, because few responses have it.
+final class DownloadOutcome: Sendable {
+    let fileURL: URL?
+    let part: PartialDownload?
+
+    init(fileURL: URL?, part: PartialDownload?) {
+        self.fileURL = fileURL
+        self.part = part
     }
 }

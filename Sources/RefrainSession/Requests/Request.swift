@@ -111,6 +111,9 @@ public class Request: @unchecked Sendable, Identifiable {
     /// - Parameter isAccepted: whether a check of the caller accepted its status.
     func settle(_ response: HTTPResponse?, isAccepted: Bool, error: RefrainError?) async -> RefrainError? { error }
 
+    /// What a download adds to the response; nil for other kinds of request.
+    var download: DownloadOutcome? { nil }
+
     /// Whether a stored response includes its body; a streamed body would keep its connection.
     var keepsBodies: Bool { true }
 
@@ -321,8 +324,13 @@ extension Request {
     }
 
     /// The outcome of an ended request, and the request of its last attempt.
-    var ending: (outcome: RequestOutcome, request: HTTPRequest?) {
-        state.withLock { ($0.outcome, $0.requests.last ?? (try? original.get())) }
+    struct Ending {
+        let outcome: RequestOutcome
+        let request: HTTPRequest?
+    }
+
+    var ending: Ending {
+        state.withLock { Ending(outcome: $0.outcome, request: $0.requests.last ?? (try? original.get())) }
     }
 
     /// Returns when the request has ended; until then, the current task runs the jobs of the request's task.

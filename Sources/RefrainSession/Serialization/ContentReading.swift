@@ -187,10 +187,10 @@ extension Request.ContentReading {
     func complete<Value>(
         on queue: DispatchQueue?,
         _ completion: @escaping @Sendable (DataResponse<Value, RefrainError>) -> Void,
-        read: @escaping @Sendable (Self) -> DataResponse<Value, RefrainError>
+        read: @escaping Request.Reader<Value>
     ) -> Self {
         let completion = queue.dispatching(completion)
-        whenEnded { [self] in completion(read(self)) }
+        whenEnded { [self] in completion(ended(read)) }
         startIfWanted()
         return self
     }

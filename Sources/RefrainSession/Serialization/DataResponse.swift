@@ -18,8 +18,7 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
     public var response: HTTPResponse? { exchange.response }
     /// Every attempt in order, with its decision and reason.
     public var attempts: [AttemptRecord] { exchange.attempts }
-    /// What a download adds.
-    var download: DownloadOutcome? { exchange.download }
+    private var download: DownloadOutcome? { exchange.download }
 
     /// Makes a response, for tests of code that takes one.
     public init(
@@ -34,11 +33,6 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
     private init(_ exchange: Exchange, _ result: Result<Success, Failure>) {
         self.exchange = exchange
         self.result = result
-    }
-
-    /// This response with what a download adds.
-    func adding(_ download: DownloadOutcome) -> DataResponse {
-        DataResponse(Exchange(request, response, attempts, download), result)
     }
 
     /// The body, or nil if there is none.
@@ -62,17 +56,6 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
     }
 }
 
-/// What a download adds to its response; one reference, because few responses have it.
-final class DownloadOutcome: Sendable {
-    let fileURL: URL?
-    let part: PartialDownload?
-
-    init(fileURL: URL?, part: PartialDownload?) {
-        self.fileURL = fileURL
-        self.part = part
-    }
-}
-
 /// The part of a response that describes its exchange, whatever its value is.
 private final class Exchange: Sendable {
     let request: HTTPRequest?
@@ -93,14 +76,11 @@ private final class Exchange: Sendable {
     }
 }
 
-extension DataResponse where Failure == RefrainError {
-    init(_ outcome: RequestOutcome, of request: HTTPRequest?, _ result: Result<Success, RefrainError>) {
-        exchange = Exchange(request, outcome.response, outcome.attempts)
-        switch result {
-        case .success: self.result = result
-        case .failure(let error):
-            self.result = .failure(error.recording(outcome.attempts, of: outcome.sent ?? request))
-        }
+extension DataResponse {
+    /// The response of a request that has ended.
+    init(_ ending: Request.Ending, _ result: Result<Success, Failure>, _ download: DownloadOutcome?) {
+        let outcome = ending.outcome
+        self.init(Exchange(ending.request, outcome.response, outcome.attempts, download), result)
     }
 }
 

@@ -7,14 +7,9 @@ extension Request {
     public struct ResponseTask<Value: Sendable>: Sendable {
         private let request: Request
         private let cancelsAutomatically: Bool
-        /// Makes the whole response of a request that has ended.
-        private let read: @Sendable (RequestOutcome, HTTPRequest?) -> DataResponse<Value, RefrainError>
+        private let read: Reader<Value>
 
-        init(
-            _ request: Request,
-            cancelsAutomatically: Bool,
-            read: @escaping @Sendable (RequestOutcome, HTTPRequest?) -> DataResponse<Value, RefrainError>
-        ) {
+        init(_ request: Request, cancelsAutomatically: Bool, read: @escaping Reader<Value>) {
             self.request = request
             self.cancelsAutomatically = cancelsAutomatically
             self.read = read
@@ -24,17 +19,8 @@ extension Request {
         /// Waits for the request to finish, and returns its result with request, response and attempts.
         public var response: DataResponse<Value, RefrainError> {
             get async {
-                if !request.hasEnded { await wait() }
-                let (outcome, sent) = request.ending
-                return read(outcome, sent)
-            }
-        }
-
-        private func wait() async {
-            await withTaskCancellationHandler {
-                await request.ended()
-            } onCancel: {
-                if cancelsAutomatically { request.cancel() }
+                await wait()
+                return request.ended(read)
             }
         }
 
@@ -44,7 +30,21 @@ extension Request {
         /// The value.
         ///
         /// - Throws: ``RefrainError``.
-        public var value: Value { get async throws(RefrainError) { try await response.result.get() } }
+        public var value: Value {
+            get async throws(RefrainError) {
+                await wait()
+                return try request.ending.value(read)
+            }
+        }
+
+        private func wait() async {
+            guard !request.hasEnded else { return }
+            await withTaskCancellationHandler {
+                await request.ended()
+            } onCancel: {
+                if cancelsAutomatically { request.cancel() }
+            }
+        }
 
         /// Cancels the request.
         public func cancel() { request.cancel() }
@@ -52,5 +52,31 @@ extension Request {
         public func resume() { request.resume() }
         /// Suspends the request.
         public func suspend() { request.suspend() }
+    }
+}
+
+extension Request {
+    /// Reads the value of a request that has ended, or throws its error.
+    typealias Reader<Value> = @Sendable (RequestOutcome) throws(RefrainError) -> Value
+
+    /// The whole response of a request that has ended.
+    func ended<Value>(_ read: Reader<Value>) -> DataResponse<Value, RefrainError> {
+        let ending = ending
+        do throws(RefrainError) {
+            return DataResponse(ending, .success(try ending.value(read)), download)
+        } catch {
+            return DataResponse(ending, .failure(error), download)
+        }
+    }
+}
+
+extension Request.Ending {
+    /// The value, or the error with all attempts.
+    func value<Value>(_ read: Request.Reader<Value>) throws(RefrainError) -> Value {
+        do throws(RefrainError) {
+            return try read(outcome)
+        } catch {
+            throw error.recording(outcome.attempts, of: outcome.sent ?? request)
+        }
     }
 }

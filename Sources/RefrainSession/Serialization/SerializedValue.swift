@@ -16,18 +16,13 @@ final class SerializedValue<Serializer: ResponseSerializer>: Sendable {
         request.addSerialization { [self] _, response in read(response) }
     }
 
-    /// The response of the request, with the value for its outcome.
-    func response(_ outcome: RequestOutcome, of request: HTTPRequest?) -> DataResponse<Serializer.Value, RefrainError> {
-        DataResponse(outcome, of: request, serialized(for: outcome))
-    }
-
-    private func serialized(for outcome: RequestOutcome) -> Serialized {
-        if let error = outcome.error { return .failure(error) }
-        if let known = last.withLock({ $0 }) { return known }
-        guard let response = outcome.response else {
-            return .failure(.responseSerializationFailed(reason: .inputDataNilOrZeroLength))
-        }
-        return read(response).map { .failure($0) } ?? serialized(for: outcome)
+    /// The value for the outcome of the request.
+    @Sendable
+    func value(of outcome: RequestOutcome) throws(RefrainError) -> Serializer.Value {
+        if let error = outcome.error { throw error }
+        if let known = last.withLock({ $0 }) { return try known.get() }
+        _ = read(try outcome.whole())
+        return try value(of: outcome)
     }
 
     /// Serializes a response, and keeps what came of it; returns the error.

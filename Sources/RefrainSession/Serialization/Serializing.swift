@@ -15,15 +15,17 @@ extension DataRequest {
             guard case .failure(let error) = response.bytes(orEmptyBy: .standard) else { return nil }
             return error
         }
-        return Request.ResponseTask(self, cancelsAutomatically: automaticallyCancelling) { outcome, request in
-            DataResponse(outcome, of: request, outcome.whole.flatMap { $0.bytes(orEmptyBy: .standard) })
+        return Request.ResponseTask(self, cancelsAutomatically: automaticallyCancelling) {
+            outcome throws(RefrainError) in
+            try outcome.whole().bytes(orEmptyBy: .standard).get()
         }
     }
 
     /// Starts the request, and returns a task for its response.
     public func serializingResponse(automaticallyCancelling: Bool = true) -> Request.ResponseTask<HTTPResponse> {
-        Request.ResponseTask(self, cancelsAutomatically: automaticallyCancelling) { outcome, request in
-            DataResponse(outcome, of: request, outcome.whole)
+        Request.ResponseTask(self, cancelsAutomatically: automaticallyCancelling) {
+            outcome throws(RefrainError) in
+            try outcome.whole()
         }
     }
 
@@ -33,9 +35,7 @@ extension DataRequest {
         automaticallyCancelling: Bool = true
     ) -> Request.ResponseTask<Serializer.Value> {
         let value = SerializedValue(serializer, for: self)
-        return Request.ResponseTask(self, cancelsAutomatically: automaticallyCancelling) { outcome, request in
-            value.response(outcome, of: request)
-        }
+        return Request.ResponseTask(self, cancelsAutomatically: automaticallyCancelling, read: value.value)
     }
 
     /// As ``serializingResponse(using:automaticallyCancelling:)``.
@@ -48,10 +48,10 @@ extension DataRequest {
 }
 
 extension RequestOutcome {
-    /// The response, if the request has succeeded.
-    var whole: Result<HTTPResponse, RefrainError> {
-        if error == nil, let response { return .success(response) }
-        return .failure(error ?? .responseSerializationFailed(reason: .inputDataNilOrZeroLength))
+    /// The response of a request that has succeeded.
+    func whole() throws(RefrainError) -> HTTPResponse {
+        if error == nil, let response { return response }
+        throw error ?? .responseSerializationFailed(reason: .inputDataNilOrZeroLength)
     }
 }
 
@@ -99,10 +99,9 @@ extension DataRequest: Request.ContentReading {
         queue: DispatchQueue? = nil,
         completion: @escaping @Sendable (DataResponse<Data?, RefrainError>) -> Void
     ) -> Self {
-        complete(on: queue, completion) { request in
-            let (outcome, sent) = request.ending
-            let body = outcome.response?.data
-            return DataResponse(outcome, of: sent, outcome.error.map { .failure($0) } ?? .success(body))
+        complete(on: queue, completion) { outcome throws(RefrainError) in
+            if let error = outcome.error { throw error }
+            return outcome.response?.data
         }
     }
 
@@ -120,11 +119,7 @@ extension DataRequest: Request.ContentReading {
         using serializer: Serializer,
         completion: @escaping @Sendable (DataResponse<Serializer.Value, RefrainError>) -> Void
     ) -> Self {
-        let value = SerializedValue(serializer, for: self)
-        return complete(on: queue, completion) { request in
-            let (outcome, sent) = request.ending
-            return value.response(outcome, of: sent)
-        }
+        complete(on: queue, completion, read: SerializedValue(serializer, for: self).value)
     }
 }
 
@@ -138,7 +133,7 @@ extension DownloadRequest: Request.ContentReading {
         queue: DispatchQueue? = nil,
         completion: @escaping @Sendable (DataResponse<URL?, RefrainError>) -> Void
     ) -> Self {
-        complete(on: queue, completion) { $0.response { .success($0) } }
+        complete(on: queue, completion) { [self] outcome throws(RefrainError) in try file(outcome) }
     }
 
     /// Starts the download, and calls `completion` with its file.
@@ -149,7 +144,7 @@ extension DownloadRequest: Request.ContentReading {
         queue: DispatchQueue? = nil,
         completion: @escaping @Sendable (DataResponse<URL, RefrainError>) -> Void
     ) -> Self {
-        complete(on: queue, completion) { $0.response { .success($0) } }
+        complete(on: queue, completion, read: file)
     }
 
     /// Starts the download, and calls `completion` with the value that a serializer reads from the file.
@@ -161,12 +156,12 @@ extension DownloadRequest: Request.ContentReading {
         using serializer: Serializer,
         completion: @escaping @Sendable (DataResponse<Serializer.Value, RefrainError>) -> Void
     ) -> Self {
-        complete(on: queue, completion) { $0.response(using: serializer) }
+        complete(on: queue, completion, read: value(by: serializer))
     }
 
     /// Starts the download, and returns a task for its file.
     public func serializingDownloadedFileURL(automaticallyCancelling: Bool = true) -> Request.ResponseTask<URL> {
-        serializing(automaticallyCancelling) { $0.response { .success($0) } }
+        Request.ResponseTask(self, cancelsAutomatically: automaticallyCancelling, read: file)
     }
 
     /// Starts the download, and returns a task for the value that a serializer reads from the file.
@@ -177,7 +172,11 @@ extension DownloadRequest: Request.ContentReading {
         using serializer: Serializer,
         automaticallyCancelling: Bool = true
     ) -> Request.ResponseTask<Serializer.Value> {
-        serializing(automaticallyCancelling) { $0.response(using: serializer) }
+        Request.ResponseTask(
+            self,
+            cancelsAutomatically: automaticallyCancelling,
+            read: value(by: serializer)
+        )
     }
 
     /// As ``serializingDownload(using:automaticallyCancelling:)``.
@@ -188,44 +187,28 @@ extension DownloadRequest: Request.ContentReading {
         serializingDownload(using: serializer, automaticallyCancelling: automaticallyCancelling)
     }
 
-    private func serializing<Value>(
-        _ automaticallyCancelling: Bool,
-        read: @escaping @Sendable (DownloadRequest) -> DataResponse<Value, RefrainError>
-    ) -> Request.ResponseTask<Value> {
-        Request.ResponseTask(self, cancelsAutomatically: automaticallyCancelling) { [self] _, _ in read(self) }
+    /// The file, if the download is complete.
+    @Sendable
+    private func file(_ outcome: RequestOutcome) throws(RefrainError) -> URL {
+        if let error = outcome.error { throw error }
+        return fileURL
     }
 
-    /// The response with a value read from the complete file.
-    private func response<Value>(
-        _ read: (URL) -> Result<Value, RefrainError>
-    ) -> DataResponse<Value, RefrainError> {
-        let (outcome, sent) = ending
-        let file = fileURL
-        let isComplete = outcome.error == nil
-        return DataResponse(outcome, of: sent, outcome.error.map { .failure($0) } ?? read(file))
-            .adding(DownloadOutcome(fileURL: isComplete ? file : nil, part: partialDownload))
-    }
-
-    private func response<Serializer: ResponseSerializer>(
-        using serializer: Serializer
-    ) -> DataResponse<Serializer.Value, RefrainError> {
-        let head = ending.outcome.response
-        return response { file in
-            guard var whole = head else {
-                return .failure(.responseSerializationFailed(reason: .inputDataNilOrZeroLength))
-            }
+    /// Reads a value from the complete file.
+    private func value<Serializer: ResponseSerializer>(by serializer: Serializer) -> Request.Reader<Serializer.Value> {
+        { [self] outcome throws(RefrainError) in
+            let file = try file(outcome)
+            var whole = try outcome.whole()
             guard let bytes = try? Data(contentsOf: file) else {
-                return .failure(.responseSerializationFailed(reason: .inputFileReadFailed(at: file)))
+                throw .responseSerializationFailed(reason: .inputFileReadFailed(at: file))
             }
             do {
                 whole.body = .bytes(bytes)
-                return .success(try serializer.serialize(whole))
+                return try serializer.serialize(whole)
             } catch let error as RefrainError {
-                return .failure(error)
+                throw error
             } catch {
-                return .failure(
-                    .responseSerializationFailed(reason: .customSerializationFailed(error: error, body: []))
-                )
+                throw .responseSerializationFailed(reason: .customSerializationFailed(error: error, body: []))
             }
         }
     }
