@@ -7,7 +7,7 @@ enum Version {
     static let current = "0.3.0"
 
     /// The day of this version, or of the last change to its manual.
-    static let day = "2026-11-29"
+    static let day = "2026-11-30"
 
     /// The commit that was built, or nil where the build was not told.
     ///
