@@ -151,6 +151,25 @@ struct SharedRequestsTests {
         }
     }
 
+    @Test("a list may have URLs that are too long for an index of the database")
+    func longURLs() async throws {
+        let server = try PostgresServer()
+        let arguments = try Arguments([], options: CommandSpec.named(.get).options)
+        let location = try #require(try SharedStateLocation(server.url, arguments))
+        let random = RandomSource(seed: 1)
+        let long = (0..<500).map { _ in String(random.next(), radix: 36) }.joined()
+        let wanted = ["1", "2"].map { end in
+            TransferState.Entry(identity: "GET /\(long)\(end)", url: "/\(long)\(end)", method: "GET")
+        }
+        let state = try SharedState(location)
+        let rows = try await state.register(wanted, isDurable: true) { _ in false }.map { $0?.row }
+        #expect(Set(rows).count == 2)
+        #expect(try await state.register(wanted, isDurable: true) { _ in false }.map { $0?.row } == rows)
+        let entries = try state.entries()
+        #expect(entries.map(\.url) == wanted.map(\.url))
+        #expect(try state.settle([entries[1].id], as: .forget, now: 1).count == 1)
+    }
+
     @Test("R37: a claim or a result whose answer was lost is made again, and is not taken for another run's")
     func lostAnswers() throws {
         let server = try PostgresServer()
