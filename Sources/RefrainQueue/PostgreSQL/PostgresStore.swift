@@ -160,11 +160,22 @@ package final class PostgresStore: QueueStore {
     }
 
     package func enqueue(_ requests: [NewRequest]) throws(QueueError) -> [Int64?] {
+        // Lanes and names are locked in one order, so that two of these do not wait for each other.
         let lanes = Set(requests.compactMap(\.lane)).sorted()
+        let order =
+            requests.indices.filter { requests[$0].lane != nil }
+            + requests.indices.filter { requests[$0].lane == nil }
+            .sorted { (requests[$0].name ?? "", $0) < (requests[$1].name ?? "", $1) }
+        let ids = try enqueue(order.map { requests[$0] }, lanes)
+        var all = [Int64?](repeating: nil, count: requests.count)
+        for (index, id) in zip(order, ids) { all[index] = id }
+        return all
+    }
+
+    private func enqueue(_ requests: [NewRequest], _ lanes: [String]) throws(QueueError) -> [Int64?] {
         let parts = Self.parts(of: requests)
         guard !lanes.isEmpty || parts.count > 1 else { return try insert(requests[...]) }
         return try connection.transaction { () throws(QueueError) in
-            // In one order, so that two of these do not wait for each other.
             for lane in lanes {
                 let lock = "SELECT pg_advisory_xact_lock(hashtextextended($1::text || '/' || $2::text, 0))"
                 _ = try connection.query(lock, [queue, lane])

@@ -183,6 +183,35 @@ struct PostgresTests {
         #expect(try store.claim(9, token: 1, wantsBegun: false).count == 1)
     }
 
+    @Test("processes that enqueue the same names in different orders do not end each other's transactions")
+    func namesInAnyOrder() async throws {
+        let server = try PostgresServer()
+        let all = try (0..<300).map { try Self.new(.put, name: "n\($0)") }
+        let location = server.location
+        let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+            for isReversed in [false, true] {
+                group.addTask {
+                    let store = try PostgresStore(location, queue: "default", lease: .seconds(30))
+                    return try (0..<20).reduce(0) { count, round in
+                        let new = all.map { new in
+                            var new = new
+                            new.name = new.name.map { "\(round)/\($0)" }
+                            return new
+                        }
+                        let ids = try store.enqueue(isReversed ? new.reversed() : new)
+                        return count + ids.count { $0 != nil }
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(counts.reduce(0, +) == 6000)
+        let store = try Self.store(server)
+        let names = ["z", "y", nil, "x"]
+        let ids = try store.enqueue(try names.map { try Self.new(.put, name: $0) })
+        #expect(try ids.map { try store.rows(.id($0 ?? 0)).first?.name } == names)
+    }
+
     @Test("tables of the first version are changed to the present ones, and their lanes keep their order")
     func firstVersion() throws {
         let server = try PostgresServer()
