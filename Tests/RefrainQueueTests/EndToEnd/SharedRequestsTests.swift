@@ -151,6 +151,21 @@ struct SharedRequestsTests {
         }
     }
 
+    @Test(
+        "the command that is shown names the user, and no password",
+        arguments: [
+            ("postgres://db/jobs", "postgres://db/jobs"),
+            ("postgres://refrain:pw@db/jobs", "postgres://refrain@db/jobs"),
+            ("postgres://refrain@/jobs?host=/tmp&password=pw", "'postgres://refrain@/jobs?host=/tmp'"),
+            ("postgres:///jobs?sslpassword=pw&pass%77ord=pw", "postgres:///jobs"),
+            ("postgres://db/jobs?user=me&passfile=f&sslkey=k", "'postgres://db/jobs?user=me&passfile=f&sslkey=k'"),
+        ]
+    )
+    func words(text: String, words: String) throws {
+        let arguments = try Arguments([], options: CommandSpec.named(.get).options)
+        #expect(try SharedStateLocation(text, arguments)?.words == words)
+    }
+
     @Test("a list may have URLs that are too long for an index of the database")
     func longURLs() async throws {
         let server = try PostgresServer()
