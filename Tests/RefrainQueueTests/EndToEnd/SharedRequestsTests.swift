@@ -374,6 +374,9 @@ struct SharedListTests {
         for (run, output) in zip(runs, outputs) { #expect(await run.end() == 0, "\(output.text)") }
         #expect(orders.sends.count == 40 && orders.sends.allSatisfy { $0.count == 1 })
         #expect(try await Self.status(database).hasPrefix("40 requests: 40 done"))
+        // Of a queue that has none it is not said that all is done.
+        let words = ["status", database.url, "--queue", "mistyped"]
+        #expect(try await HelperProcess(words, program: HelperProcess.command).end() == 1)
         // A third one has nothing to send.
         #expect(try await Self.start(list, database, outputs[0]).end() == 0)
         #expect(orders.sends.allSatisfy { $0.count == 1 })
