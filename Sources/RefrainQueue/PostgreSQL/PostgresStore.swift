@@ -42,7 +42,8 @@ package final class PostgresStore: QueueStore {
         var name = [CChar](repeating: 0, count: 256)
         gethostname(&name, name.count - 1)
         owner = "\(String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))/\(getpid())"
-        connection = try PostgresConnection(text)
+        // A transaction that an application leaves open must not keep claims from being renewed.
+        connection = try PostgresConnection(text, lockTimeout: min(.seconds(5), lease / 4))
         try prepare()
     }
 
@@ -54,7 +55,7 @@ package final class PostgresStore: QueueStore {
 
     private func prepare() throws(QueueError) {
         try connection.transaction { () throws(QueueError) in
-            _ = try connection.query("SELECT pg_advisory_xact_lock(7166824501)")
+            try connection.run("SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(7166824501)")
             let known = try connection.query("SELECT to_regclass('refrain_queue')")
             if known.first?.first == .some(nil) { try connection.run(Self.schema) }
             var version = try connection.query("SELECT max(version) FROM refrain_queue").first?.first ?? nil

@@ -212,6 +212,25 @@ struct PostgresTests {
         #expect(try ids.map { try store.rows(.id($0 ?? 0)).first?.name } == names)
     }
 
+    @Test("a transaction that an application leaves open does not keep a process from renewing its claims")
+    func laneThatIsHeld() async throws {
+        let server = try PostgresServer()
+        let store = try Self.store(server, lease: .seconds(1))
+        let queue = try await RequestQueue(.postgres(server.location))
+        let row = try queue.row(for: try HTTPRequest("https://example.com/", method: .put), lane: "a", dedupe: "x")
+        let own = try PostgresConnection(server.location)
+        try own.run("BEGIN")
+        try Self.insert(row, own)
+        for new in [try Self.new(lane: "a"), try Self.new(name: "x")] {
+            #expect {
+                _ = try store.enqueue([new])
+            } throws: { ($0 as? QueueError)?.code == .busy }
+        }
+        try own.run("COMMIT")
+        let ids = try store.enqueue([try Self.new(lane: "a"), try Self.new(name: "x")])
+        #expect(ids.map { $0 == nil } == [false, true])
+    }
+
     @Test("tables of the first version are changed to the present ones, and their lanes keep their order")
     func firstVersion() throws {
         let server = try PostgresServer()

@@ -166,6 +166,22 @@ struct SharedRequestsTests {
         #expect(try SharedStateLocation(text, arguments)?.words == words)
     }
 
+    @Test("R37: a run bears a lock that another session holds on the table")
+    func lockedTable() async throws {
+        let server = try PostgresServer()
+        let told = Journal<String>()
+        let arguments = try Arguments(["--lease", "1s"], options: CommandSpec.named(.get).options)
+        let location = try #require(try SharedStateLocation(server.url, arguments))
+        let state = try SharedState(location) { told.append($0) }
+        let own = try PostgresConnection(server.location)
+        try own.run("BEGIN; LOCK TABLE refrain_request")
+        let wanted = TransferState.Entry(identity: "a", url: "https://example.com/", method: "POST")
+        async let rows = state.register([wanted], isDurable: true) { _ in false }
+        await told.entries(atLeast: 1)
+        try own.run("COMMIT")
+        #expect(try await rows.count == 1)
+    }
+
     @Test("a list may have URLs that are too long for an index of the database")
     func longURLs() async throws {
         let server = try PostgresServer()

@@ -123,7 +123,7 @@ final class SharedState: RunState {
 
     /// Whether a call is made again after an error, which is told once.
     private func isBorne(_ error: QueueError) -> Bool {
-        guard error.code == .disconnected else { return false }
+        guard [.disconnected, .busy].contains(error.code) else { return false }
         let now = ContinuousClock.now
         let (isNew, began) = outage.withLock { outage in
             defer { outage = outage ?? now }
