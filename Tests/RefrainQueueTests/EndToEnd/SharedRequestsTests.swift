@@ -291,6 +291,17 @@ struct PostgresQuotaTests {
         #expect(held.permits == 0 && held.start > .seconds(18), "\(held)")
     }
 
+    @Test("R38: a role that may not make tables shares the limit in one that is there")
+    func roleOfQuota() async throws {
+        let server = try PostgresServer()
+        _ = try await PostgresQuota(server.location)
+        try PostgresConnection(server.location).run(
+            "CREATE ROLE fleet LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC; GRANT ALL ON refrain_quota TO fleet"
+        )
+        let quota = try await PostgresQuota(server.location.replacing("user=postgres", with: "user=fleet"))
+        #expect(try await quota.book("k", rate: 10, wanted: 1, hold: .zero).permits == 1)
+    }
+
     @Test("R38: who asks is counted")
     func members() async throws {
         let server = try PostgresServer()
