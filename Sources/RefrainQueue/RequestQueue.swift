@@ -54,7 +54,8 @@ public final class RequestQueue: Sendable {
         #if PostgreSQL
         /// A database of PostgreSQL, which the workers of several machines share; the trait `PostgreSQL` is on.
         ///
-        /// The tables `refrain_queue` and `refrain_request` are made in the first schema of the search path.
+        /// The tables `refrain_queue` and `refrain_request`, and a function for the triggers of the second, are made in
+        /// the first schema of the search path.
         ///
         /// - Parameter text: a URL or the words of libpq, such as `postgres://host/database` or `service=orders`.
         public static func postgres(_ text: String) -> Location { Location(kind: .postgres(text)) }

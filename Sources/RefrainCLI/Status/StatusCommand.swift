@@ -20,7 +20,7 @@ struct StatusCommand {
         }
         isJSON = arguments.has(.json)
         if let shared = try SharedStateLocation(operand, arguments) {
-            (entries, damage, areListsRead) = (try Self.entries(shared), nil, true)
+            (entries, damage, areListsRead) = (try Self.entries(shared), nil, nil)
             return
         }
         let isFolder = Directory.kind(of: operand) == .folder

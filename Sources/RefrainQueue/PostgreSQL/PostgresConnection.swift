@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #if PostgreSQL
 internal import CLibpq
+internal import RefrainHTTP
 
 #if canImport(Glibc)
 internal import Glibc
@@ -18,6 +19,7 @@ package final class PostgresConnection {
     private var prepared: [String: String] = [:]
     private var isReady = false
     private var isInTransaction = false
+    private let lockTimeout: Duration
 
     /// What every session sets, whatever the database's defaults are: a claim must not fail for another one's sake, a
     /// result that was answered must be on the disk, and a text must pass as its bytes, without a conversion that fails
@@ -29,8 +31,11 @@ package final class PostgresConnection {
 
     /// Connects.
     ///
-    /// - Parameter text: a URL or the words of libpq, such as `postgres://host/database` or `service=orders`.
-    package init(_ text: String) throws(QueueError) {
+    /// - Parameters:
+    ///   - text: a URL or the words of libpq, such as `postgres://host/database` or `service=orders`.
+    ///   - lockTimeout: how long a statement waits for what the transaction of another session holds.
+    package init(_ text: String, lockTimeout: Duration = .seconds(5)) throws(QueueError) {
+        self.lockTimeout = lockTimeout
         handle = Self.connect(text)
         // What the server says besides, as at the end of a session, is not for the standard error of the process.
         PQsetNoticeProcessor(handle, { _, _ in }, nil)
@@ -81,7 +86,7 @@ package final class PostgresConnection {
 
     private func prepareSession() throws(QueueError) {
         prepared = [:]
-        try check(PQexec(handle, Self.settings))
+        try check(PQexec(handle, "\(Self.settings); SET lock_timeout = \(lockTimeout.inMilliseconds)"))
         isReady = true
     }
 

@@ -36,7 +36,9 @@ public final class PostgresQuota: QuotaStore {
             let connection = try PostgresConnection(text)
             try connection.transaction { () throws(QueueError) in
                 _ = try connection.query("SELECT pg_advisory_xact_lock(7166824502)")
-                try connection.run(Self.schema)
+                // A role that may not make tables may use one.
+                let known = try connection.query("SELECT to_regclass('refrain_quota')")
+                if known.first?.first == .some(nil) { try connection.run(Self.schema) }
             }
             return Box(connection)
         }
@@ -54,7 +56,7 @@ public final class PostgresQuota: QuotaStore {
     }
 
     private static let schema = """
-        CREATE UNLOGGED TABLE IF NOT EXISTS refrain_quota (name text PRIMARY KEY, due float8 NOT NULL,
+        CREATE UNLOGGED TABLE refrain_quota (name text PRIMARY KEY, due float8 NOT NULL,
             granted float8 NOT NULL, slot bigint NOT NULL, members int NOT NULL, before int NOT NULL)
             WITH (fillfactor = 50)
         """

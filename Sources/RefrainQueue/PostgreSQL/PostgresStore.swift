@@ -20,7 +20,7 @@ package final class PostgresStore: QueueStore {
     package let pollInterval = Duration.seconds(1)
 
     /// The version of the tables.
-    private static let version = 1
+    private static let version = 2
 
     let connection: PostgresConnection
     private let queue: String
@@ -42,7 +42,8 @@ package final class PostgresStore: QueueStore {
         var name = [CChar](repeating: 0, count: 256)
         gethostname(&name, name.count - 1)
         owner = "\(String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))/\(getpid())"
-        connection = try PostgresConnection(text)
+        // A transaction that an application leaves open must not keep claims from being renewed.
+        connection = try PostgresConnection(text, lockTimeout: min(.seconds(5), lease / 4))
         try prepare()
     }
 
@@ -54,10 +55,14 @@ package final class PostgresStore: QueueStore {
 
     private func prepare() throws(QueueError) {
         try connection.transaction { () throws(QueueError) in
-            _ = try connection.query("SELECT pg_advisory_xact_lock(7166824501)")
+            try connection.run("SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(7166824501)")
             let known = try connection.query("SELECT to_regclass('refrain_queue')")
             if known.first?.first == .some(nil) { try connection.run(Self.schema) }
-            let version = try connection.query("SELECT max(version) FROM refrain_queue").first?.first ?? nil
+            var version = try connection.query("SELECT max(version) FROM refrain_queue").first?.first ?? nil
+            if version == "1" {
+                try connection.run(Self.migration)
+                version = "\(Self.version)"
+            }
             guard version == nil || version == "\(Self.version)" else {
                 throw QueueError(
                     .newerVersion,
@@ -81,16 +86,59 @@ package final class PostgresStore: QueueStore {
             head text NOT NULL, body bytea, file text, key text, safety int NOT NULL,
             state int NOT NULL DEFAULT 0, due bigint, token bigint, owner text,
             claims int NOT NULL DEFAULT 0, attempts int NOT NULL DEFAULT 0, begun bigint,
-            changed bigint NOT NULL, status int, error text, record text, detail text)
+            changed bigint NOT NULL, status int, error text, record text, detail text,
+            behind boolean NOT NULL DEFAULT false)
             WITH (autovacuum_vacuum_scale_factor = 0.01);
         CREATE UNIQUE INDEX refrain_request_dedupe ON refrain_request (queue, dedupe) WHERE dedupe IS NOT NULL;
-        CREATE INDEX refrain_request_due ON refrain_request (queue, due, id) WHERE due IS NOT NULL;
         CREATE INDEX refrain_request_begun ON refrain_request (queue, due, id)
             WHERE due IS NOT NULL AND begun IS NOT NULL;
         CREATE INDEX refrain_request_lane ON refrain_request (queue, lane, id)
             WHERE due IS NOT NULL AND lane IS NOT NULL;
         CREATE INDEX refrain_request_token ON refrain_request (token) WHERE token IS NOT NULL;
-        CREATE INDEX refrain_request_ended ON refrain_request (queue, state, changed) WHERE due IS NULL
+        CREATE INDEX refrain_request_ended ON refrain_request (queue, state, changed) WHERE due IS NULL;
+        \(lanes)
+        """
+
+    /// Keeps what is behind an older request of its lane out of the index in which claims look.
+    ///
+    /// Such a row has `behind` until the rows before it have outcomes or are gone. At the end of the transaction that
+    /// inserts it, an older row is locked, so that the end of that row sees this one; a row for which none can be
+    /// locked at once is not taken to be behind. A claim looks at the lane itself.
+    private static let lanes = """
+        CREATE INDEX refrain_request_due ON refrain_request (queue, due, id) WHERE due IS NOT NULL AND NOT behind;
+        CREATE OR REPLACE FUNCTION refrain_request_lane() RETURNS trigger
+            LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+        BEGIN
+            IF TG_NAME <> 'refrain_request_new' THEN
+                UPDATE refrain_request SET behind = false WHERE behind AND id = (SELECT id FROM refrain_request
+                    WHERE queue = OLD.queue AND lane = OLD.lane AND due IS NOT NULL ORDER BY id LIMIT 1);
+                RETURN NULL;
+            END IF;
+            -- The others see the rows as they were when the transaction began, and cannot lock one that has changed.
+            IF current_setting('transaction_isolation') = 'read committed' THEN
+                PERFORM 1 FROM refrain_request WHERE queue = NEW.queue AND lane = NEW.lane AND due IS NOT NULL
+                    AND id < NEW.id ORDER BY id DESC LIMIT 1 FOR SHARE SKIP LOCKED;
+                IF FOUND THEN RETURN NULL; END IF;
+            END IF;
+            UPDATE refrain_request SET behind = false WHERE id = NEW.id;
+            RETURN NULL;
+        END $$;
+        CREATE CONSTRAINT TRIGGER refrain_request_new AFTER INSERT OR UPDATE OF behind ON refrain_request
+            DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.behind) EXECUTE FUNCTION refrain_request_lane();
+        CREATE TRIGGER refrain_request_end AFTER UPDATE OF due ON refrain_request FOR EACH ROW
+            WHEN (NEW.due IS NULL AND OLD.due IS NOT NULL AND OLD.lane IS NOT NULL)
+            EXECUTE FUNCTION refrain_request_lane();
+        CREATE TRIGGER refrain_request_gone AFTER DELETE ON refrain_request FOR EACH ROW
+            WHEN (OLD.due IS NOT NULL AND OLD.lane IS NOT NULL) EXECUTE FUNCTION refrain_request_lane()
+        """
+
+    /// Changes the tables of version 1.
+    private static let migration = """
+        ALTER TABLE refrain_request ADD COLUMN behind boolean NOT NULL DEFAULT false;
+        DROP INDEX refrain_request_due;
+        \(lanes);
+        UPDATE refrain_request SET behind = true WHERE lane IS NOT NULL AND due IS NOT NULL AND state = 0;
+        UPDATE refrain_queue SET version = \(version)
         """
 
     private static let columns = "t.id, t.head, t.body, t.file, t.key, t.safety, t.claims, t.attempts"
@@ -101,9 +149,9 @@ package final class PostgresStore: QueueStore {
     ///
     /// A lane is locked until the transaction ends: without it a later row that commits first would be claimed first.
     static let insert = """
-        INSERT INTO refrain_request (queue, dedupe, lane, head, body, file, key, safety, due, changed) \
+        INSERT INTO refrain_request (queue, dedupe, lane, head, body, file, key, safety, due, changed, behind) \
         SELECT $1::text, $2::text, $3::text, $4::text, $5::bytea, $6::text, $7::text, $8::int, \
-        \(clock) + $9::bigint, \(clock) FROM (SELECT CASE WHEN $3::text IS NOT NULL THEN \
+        \(clock) + $9::bigint, \(clock), $3::text IS NOT NULL FROM (SELECT CASE WHEN $3::text IS NOT NULL THEN \
         pg_advisory_xact_lock(hashtextextended($1::text || '/' || $3::text, 0)) END) AS lock ON CONFLICT DO NOTHING
         """
 
@@ -113,11 +161,22 @@ package final class PostgresStore: QueueStore {
     }
 
     package func enqueue(_ requests: [NewRequest]) throws(QueueError) -> [Int64?] {
+        // Lanes and names are locked in one order, so that two of these do not wait for each other.
         let lanes = Set(requests.compactMap(\.lane)).sorted()
+        let order =
+            requests.indices.filter { requests[$0].lane != nil }
+            + requests.indices.filter { requests[$0].lane == nil }
+            .sorted { (requests[$0].name ?? "", $0) < (requests[$1].name ?? "", $1) }
+        let ids = try enqueue(order.map { requests[$0] }, lanes)
+        var all = [Int64?](repeating: nil, count: requests.count)
+        for (index, id) in zip(order, ids) { all[index] = id }
+        return all
+    }
+
+    private func enqueue(_ requests: [NewRequest], _ lanes: [String]) throws(QueueError) -> [Int64?] {
         let parts = Self.parts(of: requests)
         guard !lanes.isEmpty || parts.count > 1 else { return try insert(requests[...]) }
         return try connection.transaction { () throws(QueueError) in
-            // In one order, so that two of these do not wait for each other.
             for lane in lanes {
                 let lock = "SELECT pg_advisory_xact_lock(hashtextextended($1::text || '/' || $2::text, 0))"
                 _ = try connection.query(lock, [queue, lane])
@@ -157,8 +216,8 @@ package final class PostgresStore: QueueStore {
         let delays: [String?] = requests.map { "\(max(.zero, $0.delay).inMilliseconds)" }
         let rows = try connection.query(
             """
-            INSERT INTO refrain_request (queue, dedupe, lane, head, body, file, key, safety, due, changed) \
-            SELECT $1::text, d, l, h, b, f, k, s, \(Self.clock) + w, \(Self.clock) \
+            INSERT INTO refrain_request (queue, dedupe, lane, head, body, file, key, safety, due, changed, behind) \
+            SELECT $1::text, d, l, h, b, f, k, s, \(Self.clock) + w, \(Self.clock), l IS NOT NULL \
             FROM unnest($2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::int[], \
             $9::bigint[]) \
             WITH ORDINALITY AS u (d, l, h, b, f, k, s, w, n) ORDER BY n ON CONFLICT DO NOTHING RETURNING id, dedupe
@@ -185,7 +244,7 @@ package final class PostgresStore: QueueStore {
         let rows = try connection.query(
             """
             WITH c AS MATERIALIZED (SELECT r.id, r.due, r.begun FROM refrain_request r WHERE r.queue = $1 \
-            AND r.due <= \(Self.now) AND r.due >= $2::bigint \(wantsBegun ? "AND r.begun IS NOT NULL" : "") \
+            AND r.due <= \(Self.now) AND r.due >= $2::bigint AND NOT r.behind \(wantsBegun ? "AND r.begun IS NOT NULL" : "") \
             AND (r.lane IS NULL OR NOT EXISTS (SELECT 1 FROM refrain_request o WHERE o.queue = r.queue \
             AND o.lane = r.lane AND o.due IS NOT NULL AND o.id < r.id) AND NOT EXISTS (SELECT 1 FROM refrain_request o \
             WHERE o.token IS NOT NULL AND o.queue = r.queue AND o.lane = r.lane AND o.state = 1 \
@@ -349,7 +408,7 @@ package final class PostgresStore: QueueStore {
         let (condition, values): (String, [String]) =
             switch selection {
             case .id(let id): ("id = $2::bigint", ["\(id)"])
-            case .unfinished: ("due IS NOT NULL LIMIT 1", [])
+            case .unfinished: ("due IS NOT NULL AND NOT behind LIMIT 1", [])
             case .outcome(nil, let id, let limit):
                 ("id > $2::bigint ORDER BY id LIMIT $3::bigint", ["\(id)", "\(limit)"])
             case .outcome(let outcome?, let id, let limit):
@@ -405,7 +464,8 @@ package final class PostgresStore: QueueStore {
         case .again(let hasNewKey):
             let sql = """
                 UPDATE refrain_request SET state = 0, due = \(Self.clock), changed = \(Self.clock), claims = 0, \
-                attempts = 0, error = NULL, begun = CASE WHEN $3::boolean OR safety <> 1 THEN NULL ELSE begun END, \
+                attempts = 0, behind = lane IS NOT NULL, error = NULL, \
+                begun = CASE WHEN $3::boolean OR safety <> 1 THEN NULL ELSE begun END, \
                 key = CASE WHEN NOT $3::boolean OR key IS NULL THEN key WHEN key LIKE '"%' THEN '"' || $4::text || '"' \
                 ELSE $4::text END \
                 WHERE queue = $1 AND id = $2::bigint AND state IN (3, 4) RETURNING id

@@ -12,7 +12,7 @@ package final class SQLiteStore: QueueStore {
     package let pollInterval = Duration.milliseconds(200)
 
     /// The version of the tables.
-    static let version: Int64 = 1
+    static let version: Int64 = 2
     /// The `due` of rows that a worker has.
     private static let never: Int64 = .max
 
@@ -57,7 +57,14 @@ package final class SQLiteStore: QueueStore {
             // A database of the application's own keeps its journal.
             if names.isEmpty { try database.run("PRAGMA journal_mode = WAL") }
             if !names.contains("refrain_queue") { try database.run("BEGIN IMMEDIATE; \(Self.schema); COMMIT") }
-            try database.prepare("SELECT max(version) FROM refrain_queue").run { version = $0.integer(0) }
+            version = try self.version()
+            if version == 1 {
+                try database.run("BEGIN IMMEDIATE")
+                // Another process may have done it meanwhile.
+                if try self.version() == 1 { try database.run(Self.migration) }
+                try database.run("COMMIT")
+                version = try self.version()
+            }
             if version ?? Self.version == Self.version {
                 try database.prepare("SELECT \(Self.columns), dedupe FROM refrain_request LIMIT 0").run()
                 try database.prepare("INSERT OR IGNORE INTO refrain_queue (name, version, paused) VALUES (?, ?, 0)")
@@ -79,6 +86,12 @@ package final class SQLiteStore: QueueStore {
         )
     }
 
+    private func version() throws(DatabaseError) -> Int64? {
+        var version: Int64?
+        try database.prepare("SELECT max(version) FROM refrain_queue").run { version = $0.integer(0) }
+        return version
+    }
+
     private static let schema = """
         CREATE TABLE IF NOT EXISTS refrain_queue (
             name TEXT PRIMARY KEY, version INTEGER NOT NULL, paused INTEGER NOT NULL) WITHOUT ROWID;
@@ -87,24 +100,64 @@ package final class SQLiteStore: QueueStore {
             head TEXT NOT NULL, body BLOB, file TEXT, key TEXT, safety INTEGER NOT NULL,
             state INTEGER NOT NULL DEFAULT 0, due INTEGER, token INTEGER, owner TEXT,
             claims INTEGER NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0, begun INTEGER,
-            changed INTEGER NOT NULL, status INTEGER, error TEXT, record TEXT);
+            changed INTEGER NOT NULL, status INTEGER, error TEXT, record TEXT, behind INTEGER NOT NULL DEFAULT 0);
         CREATE UNIQUE INDEX IF NOT EXISTS refrain_request_dedupe ON refrain_request (queue, dedupe)
             WHERE dedupe IS NOT NULL;
-        CREATE INDEX IF NOT EXISTS refrain_request_due ON refrain_request (queue, due, id) WHERE due IS NOT NULL;
         CREATE INDEX IF NOT EXISTS refrain_request_begun ON refrain_request (queue, due, id)
             WHERE state = 0 AND begun IS NOT NULL;
         CREATE INDEX IF NOT EXISTS refrain_request_lane ON refrain_request (queue, lane, id)
             WHERE due IS NOT NULL AND lane IS NOT NULL;
-        CREATE INDEX IF NOT EXISTS refrain_request_ended ON refrain_request (queue, state, changed) WHERE due IS NULL
+        CREATE INDEX IF NOT EXISTS refrain_request_ended ON refrain_request (queue, state, changed) WHERE due IS NULL;
+        \(lanes)
         """
+
+    /// Keeps what is behind an older request of its lane out of the index in which claims look.
+    ///
+    /// Such a row has `behind` = 1 until the rows before it have outcomes or are gone. The oldest row of a lane without
+    /// an outcome, and a claimed one, have 0.
+    private static let lanes = """
+        CREATE INDEX IF NOT EXISTS refrain_request_due ON refrain_request (queue, due, id)
+            WHERE due IS NOT NULL AND behind = 0;
+        \(trigger("end", after: "UPDATE OF due", if: "NEW.due IS NULL"))
+        \(trigger("gone", after: "DELETE", if: "1"))
+        """
+
+    private static func trigger(_ name: String, after event: String, if condition: String) -> String {
+        """
+        CREATE TRIGGER IF NOT EXISTS refrain_request_\(name) AFTER \(event) ON refrain_request
+            WHEN \(condition) AND OLD.due IS NOT NULL AND OLD.lane IS NOT NULL BEGIN
+            UPDATE refrain_request SET behind = 0 WHERE id = (SELECT id FROM refrain_request
+                WHERE queue = OLD.queue AND lane = OLD.lane AND due IS NOT NULL ORDER BY id LIMIT 1);
+            END;
+        """
+    }
+
+    /// Changes the tables of version 1.
+    private static let migration = """
+        ALTER TABLE refrain_request ADD COLUMN behind INTEGER NOT NULL DEFAULT 0;
+        UPDATE refrain_request SET behind = 1 WHERE due IS NOT NULL AND state = 0 AND \(hasOlder("refrain_request"));
+        DROP INDEX IF EXISTS refrain_request_due;
+        \(lanes)
+        UPDATE refrain_queue SET version = \(version)
+        """
+
+    /// Whether an older row of the lane of a row has no outcome yet.
+    private static func hasOlder(_ row: String) -> String {
+        """
+        EXISTS (SELECT 1 FROM refrain_request o WHERE o.queue = \(row).queue AND o.lane = \(row).lane \
+        AND o.due IS NOT NULL AND o.id < \(row).id)
+        """
+    }
 
     /// The columns that a claim reads, in the order of ``claim(_:_:)``.
     private static let columns = "id, head, body, file, key, safety, claims, attempts, begun"
 
     /// The INSERT of a request, also for the application's own transaction.
     static let insert = """
-        INSERT INTO refrain_request (queue, dedupe, lane, head, body, file, key, safety, due, changed) \
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING
+        INSERT INTO refrain_request (queue, dedupe, lane, head, body, file, key, safety, due, changed, behind) \
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, \
+        EXISTS (SELECT 1 FROM refrain_request WHERE queue = ?1 AND lane = ?3 AND due IS NOT NULL)) \
+        ON CONFLICT DO NOTHING
         """
 
     /// The values of ``insert``.
@@ -139,10 +192,9 @@ package final class SQLiteStore: QueueStore {
     /// No older row of the lane waits, and no row of it is with a worker; that may be a later one, where this one was
     /// settled to be sent again.
     private static let laneIsFree = """
-        (r.lane IS NULL OR NOT EXISTS (SELECT 1 FROM refrain_request o WHERE o.queue = r.queue AND o.lane = r.lane \
-        AND o.due IS NOT NULL AND o.id < r.id) AND NOT EXISTS (SELECT 1 FROM refrain_request o \
-        INDEXED BY refrain_request_due WHERE o.queue = r.queue AND o.due = \(never) AND o.state = 1 \
-        AND o.lane = r.lane))
+        (r.lane IS NULL OR NOT \(hasOlder("r")) AND NOT EXISTS (SELECT 1 FROM refrain_request o \
+        INDEXED BY refrain_request_due WHERE o.queue = r.queue AND o.due = \(never) AND o.behind = 0 \
+        AND o.state = 1 AND o.lane = r.lane))
         """
 
     package func claim(_ limit: Int, token: Int64, wantsBegun: Bool) throws(QueueError) -> [Claim] {
@@ -150,8 +202,8 @@ package final class SQLiteStore: QueueStore {
         let owner = try ownerSlot().owner
         try takeUpNow()
         let begun = wantsBegun ? "AND state = 0 AND begun IS NOT NULL" : ""
-        let isFree = "queue = ? AND due <= ? \(begun) AND \(Self.laneIsFree)"
-        // Without the lock for writing: each request that waits in a lane is looked at, and there may be many.
+        let isFree = "queue = ? AND due <= ? AND behind = 0 \(begun) AND \(Self.laneIsFree)"
+        // Without the lock for writing, which other processes may have while nothing is to be claimed.
         var ids: [Int64] = []
         do throws(DatabaseError) {
             try statement("SELECT id FROM refrain_request r WHERE \(isFree) ORDER BY due, id LIMIT ?")
@@ -240,7 +292,7 @@ package final class SQLiteStore: QueueStore {
         var hasLeftovers = false
         do throws(DatabaseError) {
             let query = """
-                SELECT 1 FROM refrain_request WHERE queue = ? AND due = \(Self.never) AND owner = ? \
+                SELECT 1 FROM refrain_request WHERE queue = ? AND due = \(Self.never) AND behind = 0 AND owner = ? \
                 AND token NOT IN (\(all)) LIMIT 1
                 """
             try database.prepare(query).run([.text(queue), .text(owner)]) { _ in hasLeftovers = true }
@@ -249,7 +301,7 @@ package final class SQLiteStore: QueueStore {
         try transaction { () throws(DatabaseError) in
             let update = """
                 UPDATE refrain_request SET state = 0, due = ?, token = NULL, owner = NULL \
-                WHERE queue = ? AND due = \(Self.never) AND owner = ? AND token NOT IN (\(all))
+                WHERE queue = ? AND due = \(Self.never) AND behind = 0 AND owner = ? AND token NOT IN (\(all))
                 """
             try database.prepare(update).run([.integer(now), .text(queue), .text(owner)])
         }
@@ -338,8 +390,9 @@ package final class SQLiteStore: QueueStore {
         var rows: [(queue: String, owner: String)] = []
         do throws(DatabaseError) {
             for queue in queues {
-                try statement("SELECT DISTINCT owner FROM refrain_request WHERE queue = ? AND due = \(Self.never)")
-                    .run([.text(queue)]) { row in row.text(0).map { rows.append((queue, $0)) } }
+                try statement(
+                    "SELECT DISTINCT owner FROM refrain_request WHERE queue = ? AND due = \(Self.never) AND behind = 0"
+                ).run([.text(queue)]) { row in row.text(0).map { rows.append((queue, $0)) } }
             }
         } catch { throw Self.error(error, path) }
         let dead = rows.filter { isDead($0.owner) }
@@ -349,7 +402,7 @@ package final class SQLiteStore: QueueStore {
                 try statement(
                     """
                     UPDATE refrain_request SET state = 0, due = ?, token = NULL, owner = NULL \
-                    WHERE queue = ? AND due = \(Self.never) AND owner = ?
+                    WHERE queue = ? AND due = \(Self.never) AND behind = 0 AND owner = ?
                     """
                 ).run([.integer(now), .text(queue), .text(owner)])
             }
@@ -385,7 +438,7 @@ package final class SQLiteStore: QueueStore {
         let (condition, values): (String, [Database.Value]) =
             switch selection {
             case .id(let id): ("id = ?", [.integer(id)])
-            case .unfinished: ("due IS NOT NULL LIMIT 1", [])
+            case .unfinished: ("due IS NOT NULL AND behind = 0 LIMIT 1", [])
             case .outcome(let outcome, let id, let limit):
                 (
                     "\(Self.condition(of: outcome)) LIMIT ?",
@@ -408,7 +461,7 @@ package final class SQLiteStore: QueueStore {
         switch outcome {
         case nil: "id > ? ORDER BY id"
         case .ready, .done: "state = ? AND id > ? ORDER BY id"
-        case .claimed: "due = \(never) AND state = ? AND id > ? ORDER BY +id"
+        case .claimed: "due = \(never) AND behind = 0 AND state = ? AND id > ? ORDER BY +id"
         case .failed, .unknown: "due IS NULL AND state = ? AND id > ? ORDER BY +id"
         }
     }
@@ -450,7 +503,7 @@ package final class SQLiteStore: QueueStore {
                 try statement(
                     """
                     UPDATE refrain_request SET state = 0, due = ?1, changed = ?1, claims = 0, attempts = 0, \
-                    error = NULL, begun = CASE WHEN ?2 OR safety <> 1 THEN NULL ELSE begun END, \
+                    behind = \(Self.hasOlder("refrain_request")), error = NULL, begun = CASE WHEN ?2 OR safety <> 1 THEN NULL ELSE begun END, \
                     key = CASE WHEN NOT ?2 OR key IS NULL THEN key WHEN key LIKE '"%' THEN '"' || ?3 || '"' ELSE ?3 END \
                     WHERE queue = ?4 AND id = ?5 AND state IN (3, 4)
                     """

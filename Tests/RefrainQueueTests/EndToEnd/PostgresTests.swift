@@ -125,6 +125,151 @@ struct PostgresTests {
         #expect(try store.claim(9, token: 4, wantsBegun: false).map(\.id) == [failed.id])
     }
 
+    @Test("a claim takes the oldest of each lane, and does not look at the others, whatever becomes of them")
+    func lanes() throws {
+        let server = try PostgresServer()
+        let own = try PostgresConnection(server.location)
+        try LaneModel.check(try Self.store(server), { try Self.new(.put, lane: $0) }) { sql in
+            try own.query(sql).compactMap { $0.first.flatMap { $0 }.flatMap { Int64($0) } }
+        }
+    }
+
+    @Test("the next of a lane is taken, also if it was stored while the one before it ended", arguments: [false, true])
+    func laneOfLateCommit(isRepeatable: Bool) async throws {
+        let server = try PostgresServer()
+        let store = try Self.store(server)
+        let queue = try await RequestQueue(.postgres(server.location))
+        let row = try queue.row(for: try HTTPRequest("https://example.com/", method: .put), lane: "a")
+        let own = try PostgresConnection(server.location)
+        for _ in 0..<2 { try Self.insert(row, own) }
+        let first = try store.claim(9, token: 1, wantsBegun: false)
+        try own.run("BEGIN" + (isRepeatable ? " ISOLATION LEVEL REPEATABLE READ" : ""))
+        try Self.insert(row, own)
+        #expect(try store.finish(first.map { ClaimResult($0, .done) }) == [true])
+        let second = try store.claim(9, token: 2, wantsBegun: false)
+        #expect(try store.finish(second.map { ClaimResult($0, .done) }) == [true])
+        try own.run("COMMIT")
+        #expect(try store.claim(9, token: 3, wantsBegun: false).count == 1)
+    }
+
+    @Test("what a request is behind does not end until that one is stored, so that its end sees it")
+    func laneOfConcurrentEnd() async throws {
+        let server = try PostgresServer()
+        let queue = try await RequestQueue(.postgres(server.location))
+        let row = try queue.row(for: try HTTPRequest("https://example.com/", method: .put), lane: "a")
+        let (own, other) = (try PostgresConnection(server.location), try PostgresConnection(server.location))
+        try Self.insert(row, own)
+        try own.run("BEGIN")
+        try Self.insert(row, own)
+        // What happens at the commit.
+        try own.run("SET CONSTRAINTS ALL IMMEDIATE")
+        try other.run("SET lock_timeout = '200ms'")
+        let end = "UPDATE refrain_request SET due = NULL, state = 2 WHERE id = 1"
+        #expect(throws: QueueError.self) { try other.run(end) }
+        try own.run("COMMIT")
+        try other.run(end)
+        #expect(try Self.store(server).claim(9, token: 1, wantsBegun: false).map(\.id) == [2])
+    }
+
+    @Test("a role that may only insert stores requests of a lane")
+    func laneOfAnotherRole() async throws {
+        let server = try PostgresServer()
+        let store = try Self.store(server)
+        let queue = try await RequestQueue(.postgres(server.location))
+        let own = try PostgresConnection(server.location)
+        try own.run("CREATE ROLE shop; GRANT INSERT ON refrain_request TO shop; SET ROLE shop")
+        let row = try queue.row(for: try HTTPRequest("https://example.com/", method: .put), lane: "a")
+        for _ in 0..<2 { try Self.insert(row, own) }
+        #expect(try store.claim(9, token: 1, wantsBegun: false).count == 1)
+    }
+
+    @Test("processes that enqueue the same names in different orders do not end each other's transactions")
+    func namesInAnyOrder() async throws {
+        let server = try PostgresServer()
+        let all = try (0..<300).map { try Self.new(.put, name: "n\($0)") }
+        let location = server.location
+        let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+            for isReversed in [false, true] {
+                group.addTask {
+                    let store = try PostgresStore(location, queue: "default", lease: .seconds(30))
+                    return try (0..<20).reduce(0) { count, round in
+                        let new = all.map { new in
+                            var new = new
+                            new.name = new.name.map { "\(round)/\($0)" }
+                            return new
+                        }
+                        let ids = try store.enqueue(isReversed ? new.reversed() : new)
+                        return count + ids.count { $0 != nil }
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(counts.reduce(0, +) == 6000)
+        let store = try Self.store(server)
+        let names = ["z", "y", nil, "x"]
+        let ids = try store.enqueue(try names.map { try Self.new(.put, name: $0) })
+        #expect(try ids.map { try store.rows(.id($0 ?? 0)).first?.name } == names)
+    }
+
+    @Test("a transaction that an application leaves open does not keep a process from renewing its claims")
+    func laneThatIsHeld() async throws {
+        let server = try PostgresServer()
+        let store = try Self.store(server, lease: .seconds(1))
+        let queue = try await RequestQueue(.postgres(server.location))
+        let row = try queue.row(for: try HTTPRequest("https://example.com/", method: .put), lane: "a", dedupe: "x")
+        let own = try PostgresConnection(server.location)
+        try own.run("BEGIN")
+        try Self.insert(row, own)
+        for new in [try Self.new(lane: "a"), try Self.new(name: "x")] {
+            #expect {
+                _ = try store.enqueue([new])
+            } throws: { ($0 as? QueueError)?.code == .busy }
+        }
+        try own.run("COMMIT")
+        let ids = try store.enqueue([try Self.new(lane: "a"), try Self.new(name: "x")])
+        #expect(ids.map { $0 == nil } == [false, true])
+    }
+
+    @Test("tables of the first version are changed to the present ones, and their lanes keep their order")
+    func firstVersion() throws {
+        let server = try PostgresServer()
+        let ids = try Self.store(server).enqueue([
+            try Self.new(.put, lane: "a"), try Self.new(.put, lane: "a"), try Self.new(.put),
+            try Self.new(.put, lane: "a"),
+        ])
+        try PostgresConnection(server.location).run(
+            """
+            DROP FUNCTION refrain_request_lane() CASCADE; ALTER TABLE refrain_request DROP COLUMN behind;
+            CREATE INDEX refrain_request_due ON refrain_request (queue, due, id) WHERE due IS NOT NULL;
+            UPDATE refrain_queue SET version = 1
+            """
+        )
+        let store = try Self.store(server)
+        var taken: [Int64?] = []
+        for token in 1...4 {
+            let claims = try store.claim(9, token: Int64(token), wantsBegun: false)
+            taken += claims.map(\.id)
+            _ = try store.finish(claims.map { ClaimResult($0, .done) })
+        }
+        #expect(taken == [ids[0], ids[2], ids[1], ids[3]])
+    }
+
+    private static func insert(_ row: RequestQueue.Row, _ connection: PostgresConnection) throws {
+        _ = try connection.query(row.sql, parameters(of: row))
+    }
+
+    private static func parameters(of row: RequestQueue.Row) -> [String?] {
+        row.values.map { value in
+            switch value {
+            case .null: nil
+            case .integer(let number): "\(number)"
+            case .text(let text): text
+            case .bytes(let bytes): PostgresConnection.text(of: bytes)
+            }
+        }
+    }
+
     @Test("a claim that is not renewed is due again after its lease, one that is renewed is not")
     func leases() throws {
         let server = try PostgresServer()
@@ -167,14 +312,7 @@ struct PostgresTests {
         let server = try PostgresServer()
         let queue = try await RequestQueue(.postgres(server.location))
         let row = try queue.row(for: try HTTPRequest("https://example.com/", method: .put), lane: "a", dedupe: "x")
-        let parameters = row.values.map { value -> String? in
-            switch value {
-            case .null: nil
-            case .integer(let number): "\(number)"
-            case .text(let text): text
-            case .bytes(let bytes): PostgresConnection.text(of: bytes)
-            }
-        }
+        let parameters = Self.parameters(of: row)
         let (own, other) = (try PostgresConnection(server.location), try PostgresConnection(server.location))
         try own.run("BEGIN")
         _ = try own.query(row.sql, parameters)
@@ -275,12 +413,15 @@ struct PostgresTests {
         try own.run("DROP TABLE refrain_request")
         _ = try Self.store(server)
         // A newer version may have other columns, and other ones than this version are no reason to call it foreign.
-        try own.run("UPDATE refrain_queue SET version = 2; ALTER TABLE refrain_request RENAME COLUMN head TO title")
+        try own.run("UPDATE refrain_queue SET version = 3; ALTER TABLE refrain_request RENAME COLUMN head TO title")
         await check(.newerVersion, "update it")
         #expect(try own.query("SELECT name FROM refrain_queue") == [["default"]])
-        try own.run("UPDATE refrain_queue SET version = 1")
+        try own.run("UPDATE refrain_queue SET version = 2")
         await check(.foreign, "use another database")
         #expect(try own.query("SELECT name FROM refrain_queue") == [["default"]])
+        // Tables that were dropped are made again.
+        try own.run("DROP TABLE refrain_request, refrain_queue")
+        _ = try Self.store(server)
     }
 
     @Test("R37: a server that cannot be written is refused with a remedy")

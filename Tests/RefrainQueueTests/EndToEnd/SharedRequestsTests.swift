@@ -151,6 +151,56 @@ struct SharedRequestsTests {
         }
     }
 
+    @Test(
+        "the command that is shown names the user, and no password",
+        arguments: [
+            ("postgres://db/jobs", "postgres://db/jobs"),
+            ("postgres://refrain:pw@db/jobs", "postgres://refrain@db/jobs"),
+            ("postgres://refrain@/jobs?host=/tmp&password=pw", "'postgres://refrain@/jobs?host=/tmp'"),
+            ("postgres:///jobs?sslpassword=pw&pass%77ord=pw", "postgres:///jobs"),
+            ("postgres://db/jobs?user=me&passfile=f&sslkey=k", "'postgres://db/jobs?user=me&passfile=f&sslkey=k'"),
+        ]
+    )
+    func words(text: String, words: String) throws {
+        let arguments = try Arguments([], options: CommandSpec.named(.get).options)
+        #expect(try SharedStateLocation(text, arguments)?.words == words)
+    }
+
+    @Test("R37: a run bears a lock that another session holds on the table")
+    func lockedTable() async throws {
+        let server = try PostgresServer()
+        let told = Journal<String>()
+        let arguments = try Arguments(["--lease", "1s"], options: CommandSpec.named(.get).options)
+        let location = try #require(try SharedStateLocation(server.url, arguments))
+        let state = try SharedState(location) { told.append($0) }
+        let own = try PostgresConnection(server.location)
+        try own.run("BEGIN; LOCK TABLE refrain_request")
+        let wanted = TransferState.Entry(identity: "a", url: "https://example.com/", method: "POST")
+        async let rows = state.register([wanted], isDurable: true) { _ in false }
+        await told.entries(atLeast: 1)
+        try own.run("COMMIT")
+        #expect(try await rows.count == 1)
+    }
+
+    @Test("a list may have URLs that are too long for an index of the database")
+    func longURLs() async throws {
+        let server = try PostgresServer()
+        let arguments = try Arguments([], options: CommandSpec.named(.get).options)
+        let location = try #require(try SharedStateLocation(server.url, arguments))
+        let random = RandomSource(seed: 1)
+        let long = (0..<500).map { _ in String(random.next(), radix: 36) }.joined()
+        let wanted = ["1", "2"].map { end in
+            TransferState.Entry(identity: "GET /\(long)\(end)", url: "/\(long)\(end)", method: "GET")
+        }
+        let state = try SharedState(location)
+        let rows = try await state.register(wanted, isDurable: true) { _ in false }.map { $0?.row }
+        #expect(Set(rows).count == 2)
+        #expect(try await state.register(wanted, isDurable: true) { _ in false }.map { $0?.row } == rows)
+        let entries = try state.entries()
+        #expect(entries.map(\.url) == wanted.map(\.url))
+        #expect(try state.settle([entries[1].id], as: .forget, now: 1).count == 1)
+    }
+
     @Test("R37: a claim or a result whose answer was lost is made again, and is not taken for another run's")
     func lostAnswers() throws {
         let server = try PostgresServer()
@@ -239,6 +289,17 @@ struct PostgresQuotaTests {
         #expect(try await a.book("other", rate: 100, wanted: 0, hold: .seconds(20)).permits == 0)
         let held = try await b.book("other", rate: 100, wanted: 1, hold: .zero)
         #expect(held.permits == 0 && held.start > .seconds(18), "\(held)")
+    }
+
+    @Test("R38: a role that may not make tables shares the limit in one that is there")
+    func roleOfQuota() async throws {
+        let server = try PostgresServer()
+        _ = try await PostgresQuota(server.location)
+        try PostgresConnection(server.location).run(
+            "CREATE ROLE fleet LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC; GRANT ALL ON refrain_quota TO fleet"
+        )
+        let quota = try await PostgresQuota(server.location.replacing("user=postgres", with: "user=fleet"))
+        #expect(try await quota.book("k", rate: 10, wanted: 1, hold: .zero).permits == 1)
     }
 
     @Test("R38: who asks is counted")
@@ -340,6 +401,9 @@ struct SharedListTests {
         for (run, output) in zip(runs, outputs) { #expect(await run.end() == 0, "\(output.text)") }
         #expect(orders.sends.count == 40 && orders.sends.allSatisfy { $0.count == 1 })
         #expect(try await Self.status(database).hasPrefix("40 requests: 40 done"))
+        // Of a queue that has none it is not said that all is done.
+        let words = ["status", database.url, "--queue", "mistyped"]
+        #expect(try await HelperProcess(words, program: HelperProcess.command).end() == 1)
         // A third one has nothing to send.
         #expect(try await Self.start(list, database, outputs[0]).end() == 0)
         #expect(orders.sends.allSatisfy { $0.count == 1 })

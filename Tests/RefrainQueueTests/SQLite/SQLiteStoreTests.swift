@@ -183,6 +183,43 @@ struct SQLiteStoreTests {
         #expect(try second.claim(9, token: 4, wantsBegun: false).map(\.id) == [failed.id])
     }
 
+    @Test("a claim takes the oldest of each lane, and does not look at the others, whatever becomes of them")
+    func lanes() throws {
+        let scratch = try ScratchFile()
+        let own = try Database(path: scratch.path)
+        let store = try Self.store(scratch.path)
+        try LaneModel.check(store, { try Self.new(lane: $0) }) { sql in
+            if sql.hasPrefix("DELETE") { try own.run(sql) }
+            var ids: [Int64] = []
+            if sql.hasPrefix("SELECT") { try own.prepare(sql).run { ids.append($0.integer(0) ?? 0) } }
+            return ids
+        }
+    }
+
+    @Test("a file of the first version is changed to the present one, and its lanes keep their order")
+    func firstVersion() throws {
+        let scratch = try ScratchFile()
+        let ids = try Self.store(scratch.path).enqueue([
+            try Self.new(lane: "a"), try Self.new(lane: "a"), try Self.new(), try Self.new(lane: "a"),
+        ])
+        try Database(path: scratch.path).run(
+            """
+            DROP TRIGGER refrain_request_end; DROP TRIGGER refrain_request_gone; DROP INDEX refrain_request_due;
+            ALTER TABLE refrain_request DROP COLUMN behind;
+            CREATE INDEX refrain_request_due ON refrain_request (queue, due, id) WHERE due IS NOT NULL;
+            UPDATE refrain_queue SET version = 1
+            """
+        )
+        let store = try Self.store(scratch.path)
+        var taken: [Int64?] = []
+        for token in 1...4 {
+            let claims = try store.claim(9, token: Int64(token), wantsBegun: false)
+            taken += claims.map(\.id)
+            _ = try store.finish(claims.map { ClaimResult($0, .done) })
+        }
+        #expect(taken == [ids[0], ids[2], ids[1], ids[3]])
+    }
+
     @Test("a released claim is due at once, uncounted, and not begun")
     func release() throws {
         let scratch = try ScratchFile()
@@ -272,7 +309,7 @@ struct SQLiteStoreTests {
 
         let newer = try ScratchFile()
         _ = try Self.store(newer.path)
-        try Database(path: newer.path).run("UPDATE refrain_queue SET version = 2")
+        try Database(path: newer.path).run("UPDATE refrain_queue SET version = 3")
         check(newer.path, .newerVersion, "update it")
 
         check("/nonexistent/outbox.sqlite", .cannotOpen, "its folder must be there")

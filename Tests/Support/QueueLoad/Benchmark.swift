@@ -64,6 +64,41 @@ struct Benchmark {
         withExtendedLifetime(old) {}
     }
 
+    /// Claims where 50,000 requests wait: in no lane, in one, and in a thousand.
+    func runInLanes() async throws {
+        for lanes in [0, 1, 1000] {
+            let name = "\(lanes) lanes"
+            let queue = try await RequestQueue(.named(location), name: name) { $0 }
+            try await measure("\(name): enqueue in hundreds", 50_000) {
+                for index in 0..<500 {
+                    let batch = [HTTPRequest](repeating: request, count: 100)
+                    try await queue.enqueue(batch, lane: lanes > 0 ? "\(index % lanes)" : nil)
+                }
+            }
+            let store = try RequestQueue.Location.named(location).open(name)
+            // The first claims of the store find out which requests are behind others.
+            for _ in 0..<3 { try store.release(try store.claim(16, token: 1, wantsBegun: false)) }
+            let held = try store.claim(16, token: 1, wantsBegun: false)
+            var time = Duration.zero
+            var count = 0
+            for token in 2..<202 {
+                let start = ContinuousClock.now
+                let claims = try store.claim(1, token: Int64(token), wantsBegun: false)
+                time += ContinuousClock.now - start
+                count += claims.count
+                _ = try store.finish(claims.map(Self.done))
+            }
+            report("\(name): a claim of 1 beside \(held.count) at work, \(count) taken", 200, time)
+            _ = try store.finish(held.map(Self.done))
+            let start = ContinuousClock.now
+            for token in 2..<202 {
+                let claims = try store.claim(16, token: Int64(token), wantsBegun: false)
+                _ = try store.finish(claims.map(Self.done))
+            }
+            report("\(name): claim and finish, 16 at a time", 200, ContinuousClock.now - start)
+        }
+    }
+
     private func enqueue(_ name: String, _ count: Int, by size: Int) async throws {
         let batch = [HTTPRequest](repeating: request, count: size)
         let queues = try await (0..<workers).asyncMap { _ in try await RequestQueue(.named(location)) { $0 } }

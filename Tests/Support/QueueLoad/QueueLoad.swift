@@ -20,6 +20,7 @@ import Darwin
 ///     QueueLoad order STORE URL COUNT      enqueues orders, and kills itself before the commit of the next one
 ///     QueueLoad bench STORE                prints how many requests a store takes and gives a second
 ///     QueueLoad bench-held STORE           does so beside a transaction that stays open, in PostgreSQL
+///     QueueLoad bench-lanes STORE          prints what a claim costs where many requests wait in lanes
 @main
 struct QueueLoad {
     static func main() async throws {
@@ -34,8 +35,10 @@ struct QueueLoad {
             try await Benchmark(arguments[2]).run()
         case "bench-held" where arguments.count >= 3:
             try await Benchmark(arguments[2]).runBesideOldTransaction()
+        case "bench-lanes" where arguments.count >= 3:
+            try await Benchmark(arguments[2]).runInLanes()
         default:
-            print("usage: QueueLoad work STORE [POINT COUNT] | order STORE URL COUNT | bench STORE | bench-held STORE")
+            print("usage: QueueLoad work STORE [POINT COUNT] | order STORE URL COUNT | bench[-held|-lanes] STORE")
             exit(2)
         }
     }

@@ -97,9 +97,23 @@ struct SharedStateLocation: Sendable {
     /// The place for messages, without the password.
     var shown: String { Sanitized.text(SanitizedURL.text(url)) }
 
-    /// The words that name the place on a command line.
+    /// The words that name the place on a command line, with the user and without passwords.
     var words: String {
-        let place = ShellText.quoted(SanitizedURL.text(url))
+        var text = SanitizedURL.text(url)
+        if let user = SanitizedURL.user(of: url), let slashes = text.firstRange(of: "://") {
+            text.insert(contentsOf: "\(user)@", at: slashes.upperBound)
+        }
+        if let mark = text.firstIndex(of: "?") {
+            let parameters = text[mark...].dropFirst().split(separator: "&").filter { !Self.isSecret($0) }
+            text = text[..<mark] + (parameters.isEmpty ? "" : "?") + parameters.joined(separator: "&")
+        }
+        let place = ShellText.quoted(text)
         return queue == "default" ? place : "\(place) --queue \(ShellText.quoted(queue))"
+    }
+
+    /// Whether libpq takes a parameter for a secret; one whose name has escapes may be any.
+    private static func isSecret(_ parameter: Substring) -> Bool {
+        let name = parameter.prefix { $0 != "=" }
+        return ["%", "password", "secret", "_key"].contains { name.contains($0) }
     }
 }

@@ -123,7 +123,7 @@ final class SharedState: RunState {
 
     /// Whether a call is made again after an error, which is told once.
     private func isBorne(_ error: QueueError) -> Bool {
-        guard error.code == .disconnected else { return false }
+        guard [.disconnected, .busy].contains(error.code) else { return false }
         let now = ContinuousClock.now
         let (isNew, began) = outage.withLock { outage in
             defer { outage = outage ?? now }
@@ -143,7 +143,8 @@ final class SharedState: RunState {
     ) async throws(DatabaseError) -> [Entry?] {
         try await call { [self] box, _ throws(QueueError) in
             let new = entries.map { entry in
-                SharedRequests.New(name: entry.identity, title: "\(entry.method) \(entry.url)", key: entry.key)
+                let name = Self.name(of: entry.identity)
+                return SharedRequests.New(name: name, title: "\(entry.method) \(entry.url)", key: entry.key)
             }
             let rows = try box.requests.register(new)
             return zip(entries, rows).map { wanted, row in
@@ -158,6 +159,12 @@ final class SharedState: RunState {
                 return entry
             }
         }
+    }
+
+    /// The name of the row of a request: its identity, shortened where an index of PostgreSQL has no room for it.
+    private static func name(of identity: String) -> String {
+        guard identity.utf8.count > 1000 else { return identity }
+        return "\(identity.prefix(200)) \(ContentDigest.sha256(of: Array(identity.utf8)))"
     }
 
     private func entry(_ row: SharedRequests.Row) -> Entry {

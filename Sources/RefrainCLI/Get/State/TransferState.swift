@@ -116,10 +116,19 @@ final class TransferState: Sendable {
         }
         // The lock is beside the file itself: two runs that know it by different names are two users of one state.
         let path = (try? Directory.withoutLinks(path)) ?? path
+        lock = try StateLock(state: path, option: option)
         let isNew = Directory.kind(of: path) == .nothing
+        // SQLite would take it for the journal of the new file, with the rows of the old one.
+        let journals = ["-wal", "-journal"].map { path + $0 }
+        if isNew, let journal = journals.first(where: { Directory.fileSize($0) ?? 0 > 0 }) {
+            throw UsageError(
+                "\(option): \(journal) belongs to a state that is not there any more, and that lacks what is in it; "
+                    + "move it to where that one is. To start over, remove it; then all requests of the list are sent "
+                    + "again, orders as well"
+            )
+        }
         self.isNew = isNew
         self.path = path
-        lock = try StateLock(state: path, option: option)
         // The lock file exists, so the uppercase name exists only if case is ignored.
         foldsNames = !path.hasSuffix(Directory.stateName) || Directory.kind(of: Self.otherCase(path + "-lock")) == .file
         do throws(DatabaseError) {
@@ -185,8 +194,8 @@ final class TransferState: Sendable {
 
     /// What to do about a file that is not a state, or a damaged one.
     private static let advice =
-        "; if it is the state of a run, restore it from a copy. To start over, move it away; then all requests of the "
-        + "list are sent again, orders as well"
+        "; if it is the state of a run, restore it from a copy. To start over, move it away, with its -wal if there is "
+        + "one; then all requests of the list are sent again, orders as well"
 
     /// Makes a state, which has its name when it is complete, so that an empty one is never a new one.
     private static func make(_ path: String) throws(DatabaseError) {

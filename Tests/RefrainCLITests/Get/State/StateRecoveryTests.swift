@@ -54,6 +54,20 @@ struct StateRecoveryTests {
         folder.remove()
     }
 
+    @Test("the journal that a killed run has left does not come into a new state", arguments: ["-wal", "-journal"])
+    func journalWithoutState(ending: String) async throws {
+        let words = [server.baseURL + "/ok", "--output-dir", folder.path]
+        try folder.makeFolder()
+        let journal = ScratchFile.at(state + ending)
+        try await journal.overwrite("rows of the state that was moved away")
+        let ended = try await get(words)
+        #expect(ended.status == 2 && ended.errors.contains("\(state)\(ending) belongs to a state"), "\(ended.errors)")
+        #expect(server.log.isEmpty && journal.exists && !ScratchFile.at(state).exists)
+        journal.remove()
+        #expect(try await get(words).status == 0)
+        folder.remove()
+    }
+
     @Test("a state of a later version is refused, by a run and by status, and is left as it is")
     func laterVersion() async throws {
         let words = [server.baseURL + "/ok", "--output-dir", folder.path]
