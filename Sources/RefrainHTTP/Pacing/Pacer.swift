@@ -384,15 +384,17 @@ public final class Pacer: HTTPMiddleware {
             if delay != nil || !told.isEmpty, state.places[place] == nil, hasRoom(in: &state, now) {
                 state.places[place] = PaceState(limits)
             }
-            if isUnsent, let turn = permit?.turn {
-                // It ended behind this stage, as one does that is cancelled while it waits for a slot.
-                state.places[place]?.handBack(turn)
-            } else {
-                state.places[place]?.end(cost: request.cost)
+            // One that was sent before the place was known has taken nothing of it.
+            if let turn = permit?.turn {
+                if isUnsent {
+                    // It ended behind this stage, as one does that is cancelled while it waits for a slot.
+                    state.places[place]?.handBack(turn)
+                } else {
+                    state.places[place]?.end(cost: request.cost, usage: usage)
+                }
             }
             state.places[place]?.learn(told, now: now)
             if let delay { state.places[place]?.hold(for: delay, now: now) }
-            if let usage { state.places[place]?.correct(by: usage - request.cost) }
             note(outcome, after: admission, in: place, &state, now)
         }
         if isUnsent { permit?.handBackBooked(now: now) }
