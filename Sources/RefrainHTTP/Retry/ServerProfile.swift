@@ -82,6 +82,15 @@ extension ServerProfile {
         }
     }
 
+    /// A further limit of Mistral's.
+    private static let sizeByMinute = Family(
+        .cost,
+        limit: "x-ratelimitbysize-limit-minute",
+        remaining: "x-ratelimitbysize-remaining-minute",
+        reset: "ratelimitbysize-reset",
+        unit: .delay(.seconds)
+    )
+
     /// Codes of a limit of money or of an approved amount.
     private static let spending: Set<String> = [
         "insufficient_quota", "credit_balance_exhausted", "organization_spend_limit_exceeded",
@@ -155,15 +164,7 @@ extension ServerProfile {
     /// Mistral.
     public static let mistral = ServerProfile(
         name: "Mistral",
-        families: xRateLimits(.delay(.seconds)) + [
-            Family(
-                .cost,
-                limit: "x-ratelimitbysize-limit-minute",
-                remaining: "x-ratelimitbysize-remaining-minute",
-                reset: "ratelimitbysize-reset",
-                unit: .delay(.seconds)
-            )
-        ]
+        families: xRateLimits(.delay(.seconds)) + [sizeByMinute]
     ).streaming(errors: openAIErrors)
 
     /// OpenRouter: its `X-RateLimit` fields have epochs in milliseconds, which are recognized without a setting.
@@ -181,7 +182,7 @@ extension ServerProfile {
         name: "any model API",
         refusals: [409, 529],
         retryHints: ["x-should-retry"],
-        families: xRateLimits(.goDuration) + anthropic.families,
+        families: xRateLimits(.goDuration) + anthropic.families + [sizeByMinute],
         finalCodes: spending.union(anthropic.finalCodes),
         readsRetryInfo: true
     ).streaming(
