@@ -26,7 +26,8 @@ extension HTTPLoader {
     ///
     /// Where a server can go on with an answer that has begun, `resume` makes the request for the rest. It takes the
     /// place of the one before, for all connections that follow. One that differs from it in method, URL or body is
-    /// sent whatever its method is; the same one is sent again only where the rules allow it.
+    /// sent whatever its method is; the same one is sent again only where the rules allow it. A `Last-Event-ID` that it
+    /// has set is sent instead of the stream's.
     ///
     /// ```swift
     /// let events = loader.events(for: request, resume: { last in
@@ -162,20 +163,30 @@ extension HTTPRequest {
                     guard let rest = last.flatMap(resume) else {
                         return passOn(try await connect(after: error as? HTTPError ?? lost(message, error)))
                     }
-                    let earlier = try keyedRequest.get()
-                    keyedRequest = Result { () throws(HTTPError) in
-                        try rest.keepingGeneratedKey(of: earlier).withIdempotencyKeyWritten()
-                    }
-                    request = rest
-                    var end = lost(message, error)
-                    // Not a byte of another request has left (rule R2).
-                    if !rest.repeats(earlier) { end.bytesSent = 0 }
-                    return passOn(try await connect(after: end))
+                    return passOn(try await connect(after: goOn(by: rest, after: lost(message, error))))
                 }
                 guard let event else { return isEndless ? passOn(try await reconnect(after: open.parser)) : nil }
                 if !open.isPing(event) { last = event }
                 reader = open
                 return passOn(event)
+            }
+
+            /// Puts the request for the rest in the place of the one before; returns the end to decide on, or nil.
+            private mutating func goOn(by rest: HTTPRequest, after end: HTTPError) throws -> HTTPError? {
+                let earlier = try keyedRequest.get()
+                connector.goOn(by: rest, after: request)
+                request = rest
+                keyedRequest = Result { () throws(HTTPError) in
+                    try rest.keepingGeneratedKey(of: earlier).withIdempotencyKeyWritten()
+                }
+                var end = end
+                end.request = rest
+                guard !rest.repeats(earlier) else { return end }
+                // It repeats nothing. One that must not be sent twice is a call of its own.
+                guard rest.replay != .forbidden else { return nil }
+                // Not a byte of another request has left (rule R2).
+                end.bytesSent = 0
+                return end
             }
 
             /// Returns an event, and notes whether another one may follow.
@@ -351,6 +362,12 @@ final class EventConnector: HTTPLoader {
             state.lastEventID = parser.lastEventID
             if let delay = parser.reconnectionDelay { state.reconnectionDelay = delay }
         }
+    }
+
+    /// Sends the identifier that the request for the rest has set, if it is another one than the request before it had.
+    func goOn(by rest: HTTPRequest, after earlier: HTTPRequest) {
+        guard let own = rest.headers["Last-Event-ID"], own != earlier.headers["Last-Event-ID"] else { return }
+        state.withLock { $0.lastEventID = own }
     }
 
     /// Begins a call whose first attempt is the end of the last connection, or a new connection where that is nil.

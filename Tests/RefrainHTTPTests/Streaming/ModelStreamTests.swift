@@ -277,6 +277,40 @@ struct ModelStreamTests {
         }
     }
 
+    @Test("R36: the identifier that the hook's request sets is sent, and else that of the stream")
+    func identifierOfTheRest() async throws {
+        for (initial, own, sent) in [(nil, "n7", "n7"), ("3", "n7", "n7"), ("3", "3", "9"), (nil, nil, "9")] {
+            let mock = MockLoader().then(reply(["id: 9\ndata: a\n\n"], breaks: true))
+                .then(reply(["data: b\n\n"], breaks: true)).otherwise(reply(["data: c\n\n"]))
+            let request = try post { $0.headers["Last-Event-ID"] = initial }
+            let events = mock.events(for: request, budgets: nil, clocks: clock.retryClocks()) { last in
+                guard last.data == "a" else { return nil }
+                var rest = try? HTTPRequest("https://api.example.com/7")
+                rest?.headers["Last-Event-ID"] = own
+                return rest
+            }
+            #expect(await read(events).data == ["a", "b", "c"])
+            #expect(mock.requests.map { $0.headers["Last-Event-ID"] } == [initial, sent, sent])
+        }
+    }
+
+    @Test("R2: the hook's request that must not be sent twice is sent once", arguments: [true, false])
+    func forbiddenRest(breaks: Bool) async throws {
+        mock.then(reply(["data: a\n\n"], breaks: true))
+            .then(breaks ? reply(["data: b\n\n"], breaks: true) : .status(503)).otherwise(.status(204))
+        let request = try post { $0.replay = .forbidden }
+        let events = mock.events(for: request, budgets: nil, clocks: clock.retryClocks()) { last in
+            guard last.data == "a" else { return nil }
+            var rest = request
+            (rest.method, rest.url) = (.get, request.url.appending(path: "7"))
+            return rest
+        }
+        let (data, error) = await read(events)
+        #expect(data == (breaks ? ["a", "b"] : ["a"]))
+        #expect(error?.attempts.last?.reason == .replayForbidden)
+        #expect(mock.requests.map(\.method) == [.post, .get] && mock.requests[1].replay == .forbidden)
+    }
+
     @Test("R36: the hook's request is a new one, also a POST without a key; the same one is not sent twice")
     func restByPOST() async throws {
         for isSame in [true, false] {
