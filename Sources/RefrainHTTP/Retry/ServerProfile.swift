@@ -115,6 +115,14 @@ extension ServerProfile {
         "NOT_FOUND": 404, "RESOURCE_EXHAUSTED": 429, "INTERNAL": 500, "UNAVAILABLE": 503, "DEADLINE_EXCEEDED": 504,
     ]
 
+    /// The events of which one ends an answer, by the type of the event that it begins with.
+    ///
+    /// Those of Anthropic's messages, which gateways have as well, and of OpenAI's responses.
+    static let answerEnds: [String: Set<String>] = [
+        "message_start": ["message_stop"],
+        "response.created": ["response.completed", "response.failed", "response.incomplete"],
+    ]
+
     /// This profile for streams of events as well.
     private func streaming(errors: [String: HTTPStatus], pings: Set<String> = []) -> ServerProfile {
         var profile = self

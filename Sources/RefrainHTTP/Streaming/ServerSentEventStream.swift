@@ -19,10 +19,12 @@ extension HTTPLoader {
     /// the status of that error to the policy.
     ///
     /// A 204 ends the sequence. So does the normal end of a stream whose method is not safe, such as a POST (rule R36):
-    /// the end of the body, or an event with the data `[DONE]`. A stream of a POST that breaks is decided on as any
-    /// failure is (rule R2): with an idempotency key the request is sent again, with the same key over all connections
-    /// of the sequence, and without one the error is thrown. Any other status than 200, another content type and a
-    /// failure are decided on as those of any request are; what is not retried is thrown.
+    /// the end of the body, or an event with the data `[DONE]`. A body that ends within an event, or before the one
+    /// that answers of a preset end with, such as `message_stop`, was cut short (rule R10): its stream has broken,
+    /// however the connection has ended. A stream of a POST that breaks is decided on as any failure is (rule R2): with
+    /// an idempotency key the request is sent again, with the same key over all connections of the sequence, and
+    /// without one the error is thrown. Any other status than 200, another content type and a failure are decided on as
+    /// those of any request are; what is not retried is thrown.
     ///
     /// Where a server can go on with an answer that has begun, `resume` makes the request for the rest. It takes the
     /// place of the one before, for all connections that follow. One that differs from it in method, URL or body is
@@ -32,8 +34,8 @@ extension HTTPLoader {
     /// ```swift
     /// let events = loader.events(for: request, resume: { last in
     ///     try? HTTPRequest(
-    ///         "https://api.example.com/v1/responses/7?stream=true"
-    ///             + "&starting_after=\(last.lastEventID)"
+    ///         "https://api.example.com/jobs/7/events"
+    ///             + "?after=\(last.lastEventID)"
     ///     )
     /// })
     /// ```
@@ -308,6 +310,9 @@ extension HTTPBody {
                 }
                 return nil
             }
+
+            /// The data of the event that the body has ended within; nil where it has ended between two.
+            var unfinishedData: String? { parser.unfinishedData(after: lines.incomplete) }
         }
     }
 }
@@ -417,7 +422,7 @@ final class EventConnector: HTTPLoader {
         let events = HTTPBody.ServerSentEvents.Iterator(response.body, parser, limit: limit)
         return await open(
             response,
-            EventReader(events, of: request, profile: profile, on: clocks.timer),
+            EventReader(events, of: request, profile: profile, isOneAnswer: !isEndless, on: clocks.timer),
             within: request.timeouts.firstEvent.map { max(.zero, $0 - (clocks.now - start)) }
         )
     }

@@ -258,6 +258,59 @@ struct ModelStreamTests {
         #expect(mock.requests.count == 2)
     }
 
+    /// What comes, and whether it is the whole of an answer.
+    private static let ends: [(text: String, isWhole: Bool)] = [
+        ("data: a\n\n", true), ("data: a\n\n: bye\n\n: b", true), ("data: a\n\n\n", true),
+        ("data: a\n\ndata: [DONE]", true), ("data: a\n\ndata:[DONE]\n", true),
+        ("data: a\n\nd", false), ("data: a\n\ndata: {\"n\":", false), ("data: a\n\ndata: b\n", false),
+        ("data: a\n\nevent: x\n", false), ("data: a\n\nid: 7", false), ("data: a\n\ndata: [DO", false),
+        ("event: message_start\ndata: a\n\n", false),
+        ("event: message_start\ndata: a\n\nevent: message_delta\ndata: b\n\n", false),
+        ("event: message_start\ndata: a\n\nevent: message_stop\ndata: {}\n\n", true),
+        ("event: message_start\ndata: a\n\nevent: error\ndata: {}\n\n", true),
+        ("event: response.created\ndata: a\n\n", false),
+        ("event: response.created\ndata: a\n\nevent: response.failed\ndata: {}\n\n", true),
+    ]
+
+    @Test(
+        "R10, R36: an answer that ends within an event, or before its last one, was cut short",
+        arguments: ends.indices
+    )
+    func cutShort(index: Int) async throws {
+        let (text, isWhole) = Self.ends[index]
+        for cut in [text.utf8.count, text.utf8.count / 2] {
+            let mock = MockLoader()
+            let parts = [
+                String(decoding: text.utf8.prefix(cut), as: UTF8.self),
+                String(decoding: text.utf8.dropFirst(cut), as: UTF8.self),
+            ]
+            mock.then(reply(parts))
+            let events = mock.events(
+                for: try post(),
+                retrying: .modelAPI(.anyModelAPI),
+                budgets: nil,
+                clocks: clock.retryClocks()
+            )
+            let (data, error) = await read(events)
+            #expect(data.first == "a" && mock.requests.count == 1)
+            #expect(error?.code == (isWhole ? nil : .networkConnectionLost), "\(data) \(error.map { "\($0)" } ?? "")")
+        }
+    }
+
+    @Test("R36: an answer that was cut short before its first event is no success, and its hook goes on after others")
+    func cutShortAndResumed() async throws {
+        for (text, expected) in [("data: {\"n\"", []), ("data: a\n\ndata: {\"n\"", ["a", "b"])] as [(String, [String])]
+        {
+            let mock = MockLoader().then(reply([text])).otherwise(reply(["data: b\n\n"]))
+            let events = mock.events(for: try post(), budgets: nil, clocks: clock.retryClocks()) { _ in
+                try? HTTPRequest("https://api.example.com/7")
+            }
+            let (data, error) = await read(events)
+            #expect(data == expected && (error?.code == .networkConnectionLost) == expected.isEmpty)
+            #expect(mock.requests.count == max(1, expected.count))
+        }
+    }
+
     @Test("R5: a stream that goes on by the same request keeps its key, and by another one has another")
     func keyOfTheRest() async throws {
         for isSame in [true, false] {
