@@ -86,6 +86,19 @@ struct TimeoutTests {
         #expect(error?.code == .timedOut)
     }
 
+    @Test("R10: a body that ends because its limit has cancelled it is cut short, and no success")
+    func cutBody() async throws {
+        let loader = AnyLoader { request in
+            // As of most sequences of the caller's, cancellation is the end.
+            let chunks = AsyncStream<[UInt8]> { $0.yield([1]) }
+            return .success(HTTPResponse(request: request, status: 200, body: .oneShot(chunks)))
+        }
+        let task = Task { [chain = try stage(.seconds(5)) --> loader] in await chain.load(sampleRequest()) }
+        await clock.sleepers(atLeast: 1)
+        await clock.advance(by: .seconds(5))
+        #expect(await task.value.errorCode == .timedOut)
+    }
+
     @Test("R20: the time of an attempt includes a body that its loader has left to be read")
     func unreadBody() async throws {
         let loader = AnyLoader { [clock] request in
