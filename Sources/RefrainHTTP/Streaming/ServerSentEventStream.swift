@@ -419,7 +419,8 @@ final class EventConnector: HTTPLoader {
             return .failure(HTTPError(.badServerResponse, request: request, response: response, message: message))
         }
         let parser = ServerSentEventParser(lastEventID: lastEventID, limit: limit)
-        let events = HTTPBody.ServerSentEvents.Iterator(response.body, parser, limit: limit)
+        let timed = loader.keepsTimeOfBodies ? response : response.keepingTimeOfBody(for: request, on: clocks.timer)
+        let events = HTTPBody.ServerSentEvents.Iterator(timed.body, parser, limit: limit)
         return await open(
             response,
             EventReader(events, of: request, profile: profile, isOneAnswer: !isEndless, on: clocks.timer),

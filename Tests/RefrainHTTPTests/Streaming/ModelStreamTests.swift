@@ -149,6 +149,7 @@ struct ModelStreamTests {
         for (before, limit) in [([], 20), (["data: a\n\n"], 31)] {
             mock.then(reply(before + pings, gap: .seconds(1), on: clock))
             let request = try post {
+                $0.timeouts.idle = nil
                 $0.timeouts.firstEvent = .seconds(20)
                 $0.timeouts.eventIdle = .seconds(30)
             }
@@ -168,11 +169,28 @@ struct ModelStreamTests {
         #expect(mock.requests.count == 2)
     }
 
+    @Test("R20: events of a loader that keeps no time end where not even a byte comes", arguments: [15, 25])
+    func idleBytes(gap: Int) async throws {
+        let clock = TestClock()
+        mock.then(reply([": a\n\n", "data: a\n\n"], gap: .seconds(gap), on: clock))
+        let request = try post { $0.timeouts.idle = .seconds(20) }
+        let events = mock.events(for: request, budgets: nil, clocks: clock.retryClocks())
+        let reading = Task { await read(events) }
+        for _ in 1...(gap < 20 ? 3 : 1) {
+            // The server and the limit.
+            await clock.sleepers(atLeast: 2)
+            await clock.advance(by: .seconds(min(gap, 20)))
+        }
+        let (data, error) = await reading.value
+        #expect(data == (gap < 20 ? ["a"] : []) && error?.code == (gap < 20 ? nil : .timedOut))
+    }
+
     @Test("R36: connections that bring no event in time are attempts of one call, however long they were open")
     func silentAttempts() async throws {
         let clock = TestClock()
         mock.otherwise(reply(Array(repeating: ": alive\n\n", count: 100), gap: .seconds(10), on: clock))
         var request = try HTTPRequest("https://api.example.com/events")
+        request.timeouts.idle = nil
         request.timeouts.firstEvent = .seconds(45)
         let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 3))
         let events = mock.events(for: request, retrying: policy, budgets: nil, clocks: clock.retryClocks())
@@ -195,7 +213,10 @@ struct ModelStreamTests {
         ] as [(RetryPolicy, Duration?, Bool)] {
             let clock = TestClock()
             mock.then(reply(["data: a\n\n"], gap: .seconds(301), on: clock))
-            let request = try post { if let limit { $0.timeouts.eventIdle = limit } }
+            let request = try post {
+                $0.timeouts.idle = nil
+                if let limit { $0.timeouts.eventIdle = limit }
+            }
             let events = mock.events(for: request, retrying: policy, budgets: nil, clocks: clock.retryClocks())
             let reading = Task { await read(events) }
             await clock.sleepers(atLeast: limit == nil && policy.profile == nil ? 1 : 2)

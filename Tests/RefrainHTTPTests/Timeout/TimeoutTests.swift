@@ -115,6 +115,33 @@ struct TimeoutTests {
     }
 
     @Test(
+        "R20: a streamed body of a loader that keeps no time is cut by the idle time and by the total",
+        arguments: [3, 10]
+    )
+    func streams(limit: Int) async throws {
+        let loader = AnyLoader { [clock] request in
+            let chunks = AsyncThrowingStream<[UInt8], any Error> {
+                try await clock.sleep(for: .seconds(4))
+                return [1]
+            }
+            return .success(HTTPResponse(request: request, status: 200, body: .oneShot(chunks)))
+        }
+        var request = sampleRequest()
+        request.streamsResponse = true
+        request.timeouts.idle = limit < 4 ? .seconds(limit) : .seconds(5)
+        request.attemptTimeout = limit < 4 ? nil : .seconds(limit)
+        let response = try await (Timeout(clocks: clock.retryClocks()) --> loader).response(for: request)
+        let task = Task { try await response.body.collect() }
+        for _ in 1...limit {
+            // The server and the limit.
+            await clock.sleepers(atLeast: 2)
+            await clock.advance(by: .seconds(1))
+        }
+        let error = await #expect(throws: HTTPError.self) { try await task.value }
+        #expect(error?.code == .timedOut)
+    }
+
+    @Test(
         "R9: an attempt that its limit has cut has timed out, whatever a loader of the caller's makes of that",
         arguments: [HTTPError.Code.cancelled, .unknown, .callerFailed]
     )
