@@ -452,9 +452,9 @@ final class EventConnector: HTTPLoader {
         within limit: Duration?
     ) async -> HTTPResult {
         let start = clocks.now
+        defer { adopt(reader.parser) }
         do {
             let first = try await reader.first(within: limit)
-            adopt(reader.parser)
             guard let first else {
                 // What is not safe has been executed and answered, if with nothing (rule R36).
                 if !isEndless {
@@ -473,7 +473,6 @@ final class EventConnector: HTTPLoader {
             state.withLock { $0.connection = connection }
             return .success(response)
         } catch let error as HTTPError {
-            adopt(reader.parser)
             // A limit of the caller's has passed, which is a failure however long the connection was open.
             return reader.hasGivenUp ? .failure(error) : end(response, error, start)
         } catch let error as HTTPBody.LineTooLong {
