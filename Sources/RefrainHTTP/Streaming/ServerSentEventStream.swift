@@ -408,6 +408,7 @@ final class EventConnector: HTTPLoader {
             request.headers["Last-Event-ID"] = isSent ? field : nil
         }
         let lastEventID = known ?? request.headers["Last-Event-ID"] ?? ""
+        request.laterAnswer = profile == nil ? nil : LaterAnswer()
         let start = clocks.now
         let result = await connect(request)
         guard case .success(let response) = result else { return result }
@@ -424,7 +425,8 @@ final class EventConnector: HTTPLoader {
         return await open(
             response,
             EventReader(events, of: request, profile: profile, isOneAnswer: !isEndless, on: clocks.timer),
-            within: request.timeouts.firstEvent.map { max(.zero, $0 - (clocks.now - start)) }
+            within: request.timeouts.firstEvent.map { max(.zero, $0 - (clocks.now - start)) },
+            request.laterAnswer
         )
     }
 
@@ -449,7 +451,8 @@ final class EventConnector: HTTPLoader {
     private func open(
         _ response: HTTPResponse,
         _ reader: EventReader,
-        within limit: Duration?
+        within limit: Duration?,
+        _ laterAnswer: LaterAnswer?
     ) async -> HTTPResult {
         let start = clocks.now
         defer { adopt(reader.parser) }
@@ -467,6 +470,7 @@ final class EventConnector: HTTPLoader {
                 // The server had said 200 before it knew.
                 var answer = response
                 (answer.status, answer.body) = (status, .text(first.data))
+                laterAnswer?.arrive(answer)
                 return .success(answer)
             }
             let connection = Connection(first: first, reader: reader)

@@ -125,6 +125,17 @@ struct ModelStreamTests {
         #expect(error?.attempts.map(\.status) == [HTTPStatus(rawValue: status)])
     }
 
+    @Test("R34: the error that a stream begins with holds all requests to the place, where it names its time")
+    func firstErrorHolds() async throws {
+        let info = #"{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"53s"}"#
+        mock.then(reply([#"data: {"error":{"code":429,"details":["# + info + "]}}\n\n"])).otherwise(.status(200))
+        let loader = Pacer(profile: .gemini, clocks: clock.retryClocks()) --> mock
+        let policy = RetryPolicy.modelAPI(.gemini).with(schedule: .immediately(maxAttempts: 1))
+        let events = loader.events(for: try post(), retrying: policy, budgets: nil, clocks: clock.retryClocks())
+        #expect(await read(events).error?.response?.status == 429)
+        #expect(await loader.load(try post()).status == 200 && clock.sleeps == [.seconds(53)])
+    }
+
     @Test("R36: what is no error, or comes later, or has no profile, is an event like any other")
     func noError() async throws {
         let error = #"event: error\#ndata: {"error":{"type":"overloaded_error"}}"#
