@@ -170,13 +170,18 @@ struct PaceState {
     }
 
     /// Notes that a request that had its turn has its answer, or none.
-    mutating func end(cost: Double) {
+    ///
+    /// - Parameter usage: what it has cost, which may be other than what it said; nil: that stands.
+    mutating func end(cost amount: Double, usage: Double? = nil) {
         sent.requests = max(0, sent.requests - 1)
-        sent.cost = sent.requests == 0 ? 0 : max(0, sent.cost - cost)
+        sent.cost = sent.requests == 0 ? 0 : max(0, sent.cost - amount)
+        guard let usage else { return }
+        cost?.handBack(amount - usage)
+        for name in learnt.keys where learnt[name]?.kind == .cost {
+            learnt[name]?.give(amount, isBack: true)
+            learnt[name]?.give(usage)
+        }
     }
-
-    /// Takes account of what a request has cost beyond what it said.
-    mutating func correct(by difference: Double) { cost?.handBack(-difference) }
 
     /// One limit.
     private struct Bucket {

@@ -202,6 +202,11 @@ public final class Pacer: HTTPMiddleware {
     /// Notes the result of a request that was sent, and returns it with the record of its wait.
     package func end(_ pass: Pass?, of request: HTTPRequest, with result: HTTPResult) -> HTTPResult {
         let namesTime = note(result, of: request, pass?.admission ?? .passes, pass?.permit)
+        if let later = request.laterAnswer {
+            var request = request
+            request.laterAnswer = nil
+            later.onArrival { [self, request] in _ = note(.success($0), of: request, .passes, nil) }
+        }
         guard let permit = pass?.permit else { return result }
         permit.slots?.refund(after: AdaptiveConcurrency.Sign(result, namesTime: namesTime))
         return result.heldBack(permit.wait)
@@ -384,15 +389,17 @@ public final class Pacer: HTTPMiddleware {
             if delay != nil || !told.isEmpty, state.places[place] == nil, hasRoom(in: &state, now) {
                 state.places[place] = PaceState(limits)
             }
-            if isUnsent, let turn = permit?.turn {
-                // It ended behind this stage, as one does that is cancelled while it waits for a slot.
-                state.places[place]?.handBack(turn)
-            } else {
-                state.places[place]?.end(cost: request.cost)
+            // One that was sent before the place was known has taken nothing of it.
+            if let turn = permit?.turn {
+                if isUnsent {
+                    // It ended behind this stage, as one does that is cancelled while it waits for a slot.
+                    state.places[place]?.handBack(turn)
+                } else {
+                    state.places[place]?.end(cost: request.cost, usage: usage)
+                }
             }
             state.places[place]?.learn(told, now: now)
             if let delay { state.places[place]?.hold(for: delay, now: now) }
-            if let usage { state.places[place]?.correct(by: usage - request.cost) }
             note(outcome, after: admission, in: place, &state, now)
         }
         if isUnsent { permit?.handBackBooked(now: now) }
@@ -710,6 +717,21 @@ private enum ReservationOption: HTTPRequestOption {
     static var defaultValue: Pacer.Reservation? { nil }
 }
 
+private enum LaterAnswerOption: HTTPRequestOption {
+    static var defaultValue: LaterAnswer? { nil }
+}
+
+/// The answer that a stream turns out to be after its head: the error that it begins with.
+final class LaterAnswer: Sendable {
+    private let note = Locked<(@Sendable (HTTPResponse) -> Void)?>(nil)
+
+    /// Calls `note` when the answer is there.
+    func onArrival(_ note: @escaping @Sendable (HTTPResponse) -> Void) { self.note.withLock { $0 = note } }
+
+    /// Hands on the answer.
+    func arrive(_ response: HTTPResponse) { note.withLock { $0 }?(response) }
+}
+
 private enum CostOption: HTTPRequestOption {
     static let defaultValue = 0.0
 }
@@ -718,6 +740,12 @@ extension HTTPRequest {
     fileprivate var reservation: Pacer.Reservation? {
         get { self[option: ReservationOption.self] }
         set { self[option: ReservationOption.self] = newValue }
+    }
+
+    /// Receives the answer that comes after the head, for a pacer.
+    var laterAnswer: LaterAnswer? {
+        get { self[option: LaterAnswerOption.self] }
+        set { self[option: LaterAnswerOption.self] = newValue }
     }
 
     /// How long this request waits for its turn at most; one of a durable queue is stored for longer waits, so that it

@@ -102,6 +102,8 @@ public struct RateLimitFields: Hashable, Sendable {
         /// The time from 1970-01-01T00:00:00Z to the reset.
         case epoch(Unit)
         /// The time from the response to the reset as Go writes a duration, such as `6m0s` or `12ms`.
+        ///
+        /// A number without a unit is ``automatic``.
         case goDuration
         /// The moment of the reset by RFC 3339, such as `2026-11-25T12:40:59.5+01:00`.
         case timestamp
@@ -222,7 +224,7 @@ extension RateLimitFields.Reset {
     /// The time from now to the reset; nil for a text that is malformed.
     func delay(_ text: String, now: ResponseTime) -> Duration? {
         switch self {
-        case .goDuration: FieldTime.goDuration(text)
+        case .goDuration: FieldTime.goDuration(text) ?? Self.automatic.delay(text, now: now)
         case .timestamp: FieldTime.timestamp(text).map { now.delay(until: $0.sinceEpoch) }
         default: FieldDecimal(FieldValues.trimmed(text[...].utf8)).map { delay($0, now: now) }
         }

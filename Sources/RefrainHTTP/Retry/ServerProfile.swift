@@ -82,6 +82,15 @@ extension ServerProfile {
         }
     }
 
+    /// A further limit of Mistral's.
+    private static let sizeByMinute = Family(
+        .cost,
+        limit: "x-ratelimitbysize-limit-minute",
+        remaining: "x-ratelimitbysize-remaining-minute",
+        reset: "ratelimitbysize-reset",
+        unit: .delay(.seconds)
+    )
+
     /// Codes of a limit of money or of an approved amount.
     private static let spending: Set<String> = [
         "insufficient_quota", "credit_balance_exhausted", "organization_spend_limit_exceeded",
@@ -104,6 +113,14 @@ extension ServerProfile {
     private static let googleErrors: [String: HTTPStatus] = [
         "INVALID_ARGUMENT": 400, "FAILED_PRECONDITION": 400, "UNAUTHENTICATED": 401, "PERMISSION_DENIED": 403,
         "NOT_FOUND": 404, "RESOURCE_EXHAUSTED": 429, "INTERNAL": 500, "UNAVAILABLE": 503, "DEADLINE_EXCEEDED": 504,
+    ]
+
+    /// The events of which one ends an answer, by the type of the event that it begins with.
+    ///
+    /// Those of Anthropic's messages, which gateways have as well, and of OpenAI's responses.
+    static let answerEnds: [String: Set<String>] = [
+        "message_start": ["message_stop"],
+        "response.created": ["response.completed", "response.failed", "response.incomplete"],
     ]
 
     /// This profile for streams of events as well.
@@ -155,15 +172,7 @@ extension ServerProfile {
     /// Mistral.
     public static let mistral = ServerProfile(
         name: "Mistral",
-        families: xRateLimits(.delay(.seconds)) + [
-            Family(
-                .cost,
-                limit: "x-ratelimitbysize-limit-minute",
-                remaining: "x-ratelimitbysize-remaining-minute",
-                reset: "ratelimitbysize-reset",
-                unit: .delay(.seconds)
-            )
-        ]
+        families: xRateLimits(.delay(.seconds)) + [sizeByMinute]
     ).streaming(errors: openAIErrors)
 
     /// OpenRouter: its `X-RateLimit` fields have epochs in milliseconds, which are recognized without a setting.
@@ -181,7 +190,7 @@ extension ServerProfile {
         name: "any model API",
         refusals: [409, 529],
         retryHints: ["x-should-retry"],
-        families: xRateLimits(.goDuration) + anthropic.families,
+        families: xRateLimits(.goDuration) + anthropic.families + [sizeByMinute],
         finalCodes: spending.union(anthropic.finalCodes),
         readsRetryInfo: true
     ).streaming(

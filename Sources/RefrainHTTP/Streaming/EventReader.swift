@@ -8,6 +8,9 @@ final class EventReader: Sendable {
     private let request: HTTPRequest
     private let idle: Duration?
     private let pings: Set<String>
+    private let isOneAnswer: Bool
+    /// Whether the profile is one of a model API.
+    private let knowsEnds: Bool
     private let timer: AnyClock
     // nonisolated(unsafe): the one task that reads waits for the one that it reads within a limit.
     nonisolated(unsafe) private var events: HTTPBody.ServerSentEvents.Iterator
@@ -15,19 +18,26 @@ final class EventReader: Sendable {
     nonisolated(unsafe) private var silence = Duration.zero
     /// The number of events that were read, without signs of life.
     nonisolated(unsafe) private(set) var count = 0
+    /// The events of which one has to come before the end; nil: there are none, or it has come.
+    nonisolated(unsafe) private var missingEnds: Set<String>?
     /// Whether no event came in time.
     nonisolated(unsafe) private(set) var hasGivenUp = false
 
-    /// - Parameter profile: which events are signs of life, and how long a stream may do without others, unless the
-    ///   request says it.
+    /// - Parameters:
+    ///   - profile: which events are signs of life, how long a stream may do without others, unless the request says
+    ///     it, and which event it ends with.
+    ///   - isOneAnswer: whether the stream is an answer that has an end, which may be cut short (rule R10).
     init(
         _ events: HTTPBody.ServerSentEvents.Iterator,
         of request: HTTPRequest,
         profile: ServerProfile?,
+        isOneAnswer: Bool,
         on timer: AnyClock
     ) {
         self.events = events
         self.request = request
+        self.isOneAnswer = isOneAnswer
+        knowsEnds = profile?.streamErrors.isEmpty == false
         idle = request.timeouts.eventIdle(orElse: profile?.eventIdle)
         pings = profile?.pings ?? []
         self.timer = timer
@@ -71,14 +81,33 @@ final class EventReader: Sendable {
         } else {
             event = try await events.next()
         }
-        guard let event else { return nil }
+        guard let event else { return try lastEvent() }
+        note(event, since: start)
+        return event
+    }
+
+    private func note(_ event: HTTPBody.ServerSentEvent, since start: AnyClock.Instant) {
         if isPing(event) {
             silence += start.duration(to: timer.now)
         } else {
             silence = .zero
             count += 1
         }
-        return event
+        if knowsEnds, let ends = ServerProfile.answerEnds[event.type] { missingEnds = ends }
+        if event.type == "error" || missingEnds?.contains(event.type) == true { missingEnds = nil }
+    }
+
+    /// The last event of a body that has ended, whose empty line may be missing, or nil.
+    ///
+    /// - Throws: ``HTTPError/Code/networkConnectionLost`` where an answer is not whole.
+    private func lastEvent() throws -> HTTPBody.ServerSentEvent? {
+        guard isOneAnswer else { return nil }
+        let data = events.unfinishedData
+        if data == "[DONE]" { return HTTPBody.ServerSentEvent(data: "[DONE]", lastEventID: parser.lastEventID) }
+        guard data != nil || missingEnds != nil else { return nil }
+        let missing = missingEnds.map { " without \($0.sorted().joined(separator: ", "))" } ?? " within an event"
+        let message = "the event stream ended\(missing), after \(count) events"
+        throw HTTPError(.networkConnectionLost, request: request, message: message)
     }
 
     private func read() async -> Result<HTTPBody.ServerSentEvent?, any Error> {

@@ -79,6 +79,9 @@ extension HTTPBody {
         /// The number of lines that were returned.
         var count: Int { splitter.count }
 
+        /// The beginning of a line whose end has not come.
+        var incomplete: [UInt8] { splitter.incomplete }
+
         mutating func next() async throws -> [UInt8]? {
             while true {
                 if let line = try splitter.next(in: &chunk) { return line }
@@ -101,7 +104,8 @@ struct LineSplitter {
 
     private let terminator: Terminator
     private let limit: Int
-    private var incomplete: [UInt8] = []
+    /// The beginning of the next line.
+    private(set) var incomplete: [UInt8] = []
     private var followsCarriageReturn = false
     /// The number of lines that were returned.
     private(set) var count = 0

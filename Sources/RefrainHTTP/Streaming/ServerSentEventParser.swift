@@ -31,6 +31,8 @@ struct ServerSentEventParser {
     private var type = ""
     private var data: [UInt8] = []
     private var idBuffer: String
+    /// Whether a field has come since the last empty line.
+    private var isWithinEvent = false
     private var isFirstLine = true
     private var lines = 0
 
@@ -57,8 +59,17 @@ struct ServerSentEventParser {
         guard colon > line.startIndex else { return nil }
         var value = line[colon...].dropFirst()
         if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
+        isWithinEvent = true
         try set(line[..<colon], to: value)
         return nil
+    }
+
+    /// The data of the event that a stream ends within, after the beginning of a line; nil: it ends between two.
+    func unfinishedData(after incomplete: [UInt8]) -> String? {
+        var parser = self
+        // What is too long is no data that anyone looks for.
+        if !incomplete.isEmpty { _ = try? parser.take(incomplete) }
+        return parser.isWithinEvent ? String(decoding: parser.data.dropLast(), as: UTF8.self) : nil
     }
 
     private mutating func set(_ field: ArraySlice<UInt8>, to value: ArraySlice<UInt8>) throws(HTTPBody.LineTooLong) {
@@ -83,6 +94,7 @@ struct ServerSentEventParser {
         defer {
             data = []
             type = ""
+            isWithinEvent = false
         }
         guard !data.isEmpty else { return nil }
         return HTTPBody.ServerSentEvent(

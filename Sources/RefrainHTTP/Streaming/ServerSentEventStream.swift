@@ -19,20 +19,23 @@ extension HTTPLoader {
     /// the status of that error to the policy.
     ///
     /// A 204 ends the sequence. So does the normal end of a stream whose method is not safe, such as a POST (rule R36):
-    /// the end of the body, or an event with the data `[DONE]`. A stream of a POST that breaks is decided on as any
-    /// failure is (rule R2): with an idempotency key the request is sent again, with the same key over all connections
-    /// of the sequence, and without one the error is thrown. Any other status than 200, another content type and a
-    /// failure are decided on as those of any request are; what is not retried is thrown.
+    /// the end of the body, or an event with the data `[DONE]`. A body that ends within an event, or before the one
+    /// that answers of a preset end with, such as `message_stop`, was cut short (rule R10): its stream has broken,
+    /// however the connection has ended. A stream of a POST that breaks is decided on as any failure is (rule R2): with
+    /// an idempotency key the request is sent again, with the same key over all connections of the sequence, and
+    /// without one the error is thrown. Any other status than 200, another content type and a failure are decided on as
+    /// those of any request are; what is not retried is thrown.
     ///
     /// Where a server can go on with an answer that has begun, `resume` makes the request for the rest. It takes the
     /// place of the one before, for all connections that follow. One that differs from it in method, URL or body is
-    /// sent whatever its method is; the same one is sent again only where the rules allow it.
+    /// sent whatever its method is; the same one is sent again only where the rules allow it. A `Last-Event-ID` that it
+    /// has set is sent instead of the stream's.
     ///
     /// ```swift
     /// let events = loader.events(for: request, resume: { last in
     ///     try? HTTPRequest(
-    ///         "https://api.example.com/v1/responses/7?stream=true"
-    ///             + "&starting_after=\(last.lastEventID)"
+    ///         "https://api.example.com/jobs/7/events"
+    ///             + "?after=\(last.lastEventID)"
     ///     )
     /// })
     /// ```
@@ -162,20 +165,30 @@ extension HTTPRequest {
                     guard let rest = last.flatMap(resume) else {
                         return passOn(try await connect(after: error as? HTTPError ?? lost(message, error)))
                     }
-                    let earlier = try keyedRequest.get()
-                    keyedRequest = Result { () throws(HTTPError) in
-                        try rest.keepingGeneratedKey(of: earlier).withIdempotencyKeyWritten()
-                    }
-                    request = rest
-                    var end = lost(message, error)
-                    // Not a byte of another request has left (rule R2).
-                    if !rest.repeats(earlier) { end.bytesSent = 0 }
-                    return passOn(try await connect(after: end))
+                    return passOn(try await connect(after: goOn(by: rest, after: lost(message, error))))
                 }
                 guard let event else { return isEndless ? passOn(try await reconnect(after: open.parser)) : nil }
                 if !open.isPing(event) { last = event }
                 reader = open
                 return passOn(event)
+            }
+
+            /// Puts the request for the rest in the place of the one before; returns the end to decide on, or nil.
+            private mutating func goOn(by rest: HTTPRequest, after end: HTTPError) throws -> HTTPError? {
+                let earlier = try keyedRequest.get()
+                connector.goOn(by: rest, after: request)
+                request = rest
+                keyedRequest = Result { () throws(HTTPError) in
+                    try rest.keepingGeneratedKey(of: earlier).withIdempotencyKeyWritten()
+                }
+                var end = end
+                end.request = rest
+                guard !rest.repeats(earlier) else { return end }
+                // It repeats nothing. One that must not be sent twice is a call of its own.
+                guard rest.replay != .forbidden else { return nil }
+                // Not a byte of another request has left (rule R2).
+                end.bytesSent = 0
+                return end
             }
 
             /// Returns an event, and notes whether another one may follow.
@@ -297,6 +310,9 @@ extension HTTPBody {
                 }
                 return nil
             }
+
+            /// The data of the event that the body has ended within; nil where it has ended between two.
+            var unfinishedData: String? { parser.unfinishedData(after: lines.incomplete) }
         }
     }
 }
@@ -353,6 +369,12 @@ final class EventConnector: HTTPLoader {
         }
     }
 
+    /// Sends the identifier that the request for the rest has set, if it is another one than the request before it had.
+    func goOn(by rest: HTTPRequest, after earlier: HTTPRequest) {
+        guard let own = rest.headers["Last-Event-ID"], own != earlier.headers["Last-Event-ID"] else { return }
+        state.withLock { $0.lastEventID = own }
+    }
+
     /// Begins a call whose first attempt is the end of the last connection, or a new connection where that is nil.
     func begin(after failure: HTTPError?) {
         var failure = failure
@@ -386,6 +408,7 @@ final class EventConnector: HTTPLoader {
             request.headers["Last-Event-ID"] = isSent ? field : nil
         }
         let lastEventID = known ?? request.headers["Last-Event-ID"] ?? ""
+        request.laterAnswer = profile == nil ? nil : LaterAnswer()
         let start = clocks.now
         let result = await connect(request)
         guard case .success(let response) = result else { return result }
@@ -397,11 +420,13 @@ final class EventConnector: HTTPLoader {
             return .failure(HTTPError(.badServerResponse, request: request, response: response, message: message))
         }
         let parser = ServerSentEventParser(lastEventID: lastEventID, limit: limit)
-        let events = HTTPBody.ServerSentEvents.Iterator(response.body, parser, limit: limit)
+        let timed = loader.keepsTimeOfBodies ? response : response.keepingTimeOfBody(for: request, on: clocks.timer)
+        let events = HTTPBody.ServerSentEvents.Iterator(timed.body, parser, limit: limit)
         return await open(
             response,
-            EventReader(events, of: request, profile: profile, on: clocks.timer),
-            within: request.timeouts.firstEvent.map { max(.zero, $0 - (clocks.now - start)) }
+            EventReader(events, of: request, profile: profile, isOneAnswer: !isEndless, on: clocks.timer),
+            within: request.timeouts.firstEvent.map { max(.zero, $0 - (clocks.now - start)) },
+            request.laterAnswer
         )
     }
 
@@ -426,12 +451,13 @@ final class EventConnector: HTTPLoader {
     private func open(
         _ response: HTTPResponse,
         _ reader: EventReader,
-        within limit: Duration?
+        within limit: Duration?,
+        _ laterAnswer: LaterAnswer?
     ) async -> HTTPResult {
         let start = clocks.now
+        defer { adopt(reader.parser) }
         do {
             let first = try await reader.first(within: limit)
-            adopt(reader.parser)
             guard let first else {
                 // What is not safe has been executed and answered, if with nothing (rule R36).
                 if !isEndless {
@@ -444,13 +470,13 @@ final class EventConnector: HTTPLoader {
                 // The server had said 200 before it knew.
                 var answer = response
                 (answer.status, answer.body) = (status, .text(first.data))
+                laterAnswer?.arrive(answer)
                 return .success(answer)
             }
             let connection = Connection(first: first, reader: reader)
             state.withLock { $0.connection = connection }
             return .success(response)
         } catch let error as HTTPError {
-            adopt(reader.parser)
             // A limit of the caller's has passed, which is a failure however long the connection was open.
             return reader.hasGivenUp ? .failure(error) : end(response, error, start)
         } catch let error as HTTPBody.LineTooLong {

@@ -9,8 +9,8 @@
 ///
 /// The stage fills in the limits of ``HTTPRequest/timeouts`` that a request does not set, and enforces the total: if
 /// the next loader enforces limits itself (``HTTPLoader/keepsTimeouts``), the stage leaves it to that loader; otherwise
-/// it cancels the loader when the limit has passed. The total then includes all waits behind the stage, and a body that
-/// the loader has left to be read, unless it is a stream.
+/// it cancels the loader when the limit has passed. The total then includes all waits behind the stage, and the body. A
+/// streamed body of a loader that keeps no time is also cut by the maximum time without a byte, while it is read.
 ///
 /// An attempt that exceeds a limit fails with ``HTTPError/Code/timedOut`` and may be retried. A cancellation by the
 /// caller is reported as ``HTTPError/Code/cancelled``. After ``Retry`` the limits apply to each attempt, before it to
@@ -54,8 +54,15 @@ public struct Timeout: HTTPMiddleware {
         limits.fill(from: self.limits)
         if limits != request.timeouts { request.timeouts = limits }
         let total = request.isTimedToHead ? self.limits.total : next.keepsTimeouts ? nil : request.timeLeft
-        guard let total else { return await next.load(request) }
-        return await race(request, total.clampedToDelay, next)
+        let end = request.isTimedToHead ? nil : total.map { clocks.timer.now.advanced(by: $0.clampedToDelay) }
+        let result =
+            if let total {
+                await race(request, total.clampedToDelay, next)
+            } else {
+                await next.load(request)
+            }
+        guard request.streamsResponse, !request.isTimedToHead, !next.keepsTimeOfBodies else { return result }
+        return result.map { $0.keepingTimeOfBody(for: request, until: end, on: clocks.timer) }
     }
 
     private func race(_ request: HTTPRequest, _ total: Duration, _ next: any HTTPLoader) async -> HTTPResult {
@@ -68,6 +75,43 @@ public struct Timeout: HTTPMiddleware {
             return await response.collected(for: request)
         }
         return isCut ? result.timedOut(request, "no complete answer within \(total)") : result
+    }
+}
+
+extension HTTPLoader {
+    /// Whether the transport enforces ``HTTPRequest/timeouts`` up to the end of a streamed body.
+    var keepsTimeOfBodies: Bool { ((self as? ChainedLoader)?.last ?? self).keepsTimeouts }
+}
+
+extension HTTPResponse {
+    /// This response of a loader that keeps no time, with a streamed body that fails where no part comes in time.
+    ///
+    /// - Parameters:
+    ///   - request: has the maximum time without a byte.
+    ///   - end: when the whole body has to be there; nil: no limit.
+    func keepingTimeOfBody(
+        for request: HTTPRequest,
+        until end: AnyClock.Instant? = nil,
+        on timer: AnyClock
+    ) -> HTTPResponse {
+        let idle = request.timeouts.silence
+        guard idle != nil || end != nil, case .oneShot(let source) = body.storage else { return self }
+        // nonisolated(unsafe): the iterator stays with its source, which has one reader at a time.
+        nonisolated(unsafe) var chunks = body.makeAsyncIterator()
+        let timed = ChunkSource {
+            let idleEnd = idle.map { timer.now.advanced(by: $0) }
+            guard let limit = [idleEnd, end].compactMap({ $0 }).min() else { return try await chunks.next() }
+            let (chunk, isCut) = await withTimeout(until: limit, on: timer) {
+                () -> Result<HTTPBody.Chunk?, any Error> in
+                do { return .success(try await chunks.next()) } catch { return .failure(error) }
+            }
+            // Some sequences end where they are cancelled.
+            guard isCut, (try? chunk.get()) == nil else { return try chunk.get() }
+            throw HTTPError(.timedOut, request: request, message: "the body did not go on in time")
+        }
+        var response = self
+        response.body = HTTPBody(.oneShot(OneShotSource(length: source.length, timed)), contentType: body.contentType)
+        return response
     }
 }
 

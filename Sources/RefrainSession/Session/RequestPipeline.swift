@@ -122,9 +122,12 @@ final class RequestPipeline: Sendable {
     //    is watched are counted next to the transport. One that keeps no time is cancelled when the time of the attempt
     //    is up, which includes what is read here of its body.
     private func withinTime(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
-        guard let timeout, request.timeLeft != nil else { return await resume(request, owner) }
+        guard let timeout, Self.hasLimit(request) else { return await resume(request, owner) }
         return await timeout.load(request, next: Remainder(pipeline: self) { await self.resume($0, owner) })
     }
+
+    /// Whether there is a limit that a transport may have to be held to: for a stream the idle time.
+    private static func hasLimit(_ request: HTTPRequest) -> Bool { request.timeLeft != nil || request.streamsResponse }
 
     private func resume(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
         guard request.download != nil else { return await send(request, owner) }

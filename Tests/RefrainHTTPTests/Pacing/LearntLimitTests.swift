@@ -73,6 +73,70 @@ struct LearntLimitTests {
         #expect(took >= .seconds(19.8) && took <= .seconds(23), "\(took)")
     }
 
+    @Test("R35: what an answer has cost counts for a limit that is learnt, whatever the estimate was")
+    func usage() async throws {
+        let clocks = clock.retryClocks()
+        // 1,000 of 100,000 a minute for each request, which says that it takes 20,000.
+        let left = Locked(Int64(100_000))
+        let server = LoaderClosure { request in
+            let remaining = left.withLock { left in
+                left -= 1_000
+                return left
+            }
+            let headers: HTTPHeaders = [
+                "x-ratelimit-limit-tokens": "100000", "x-ratelimit-remaining-tokens": "\(remaining)",
+                "x-ratelimit-reset-tokens": "\(Double(100_000 - remaining) / 100_000 * 60)s",
+            ]
+            return .success(HTTPResponse(request: request, status: 200, headers: headers))
+        }
+        let loader = Pacer(profile: .openAI, usage: { _ in 1_000 }, clocks: clocks) --> server
+        for number in 1...50 {
+            let request = try request {
+                $0.cost = 20_000
+                $0.timeout = .milliseconds(1)
+            }
+            #expect(await loader.load(request).status == 200, "request \(number)")
+        }
+    }
+
+    @Test("R35: an answer to a request from before the place was known frees nothing of the later ones")
+    func earlierRequests() async throws {
+        let clocks = clock.retryClocks()
+        let answers = (0..<3).map { _ in Promise<HTTPHeaders>() }
+        let arrived = Observed(0)
+        let server = AnyLoader { request in
+            let count = arrived.withLock { count in
+                count += 1
+                return count
+            }
+            // One that was not held.
+            guard count <= 3 else { return .success(HTTPResponse(request: request, status: 200)) }
+            let headers = await answers[count - 1].value
+            return .success(HTTPResponse(request: request, status: 200, headers: headers))
+        }
+        let loader = Pacer(profile: .openAI, clocks: clocks) --> server
+        func send(_ count: Int) async throws -> Task<HTTPResult, Never> {
+            let task = Task { [request = try request { $0.timeout = .seconds(1) }] in await loader.load(request) }
+            await arrived.wait { $0 == count }
+            return task
+        }
+        func answer(_ task: Task<HTTPResult, Never>, _ index: Int, _ limit: String, left: Int) async {
+            let headers: HTTPHeaders = [
+                "x-ratelimit-limit-\(limit)": "10", "x-ratelimit-remaining-\(limit)": "\(left)",
+                "x-ratelimit-reset-\(limit)": "6m0s",
+            ]
+            answers[index].fulfill(headers)
+            #expect(await task.value.status == 200)
+        }
+        let earlier = [try await send(1), try await send(2)]
+        await answer(earlier[0], 0, "tokens", left: 9)
+        let later = try await send(3)
+        // One is left, and the later one may not be counted in it.
+        await answer(earlier[1], 1, "requests", left: 1)
+        #expect(await loader.load(try request { $0.timeout = .seconds(1) }).errorCode == .retryAfterTooLong)
+        await answer(later, 2, "requests", left: 1)
+    }
+
     @Test("R35: what ends with a window is waited for, and then goes one after the other")
     func window() async throws {
         let clocks = clock.retryClocks()

@@ -223,8 +223,9 @@ struct ServerProfileTests {
     ]
 
     @Test("R2, R7, R19: provider × status × fields: whether a POST is sent again, and when", arguments: answers.indices)
-    func table(index: Int) throws {
-        let answer = Self.answers[index]
+    func table(index: Int) throws { try check(Self.answers[index]) }
+
+    private func check(_ answer: Answer) throws {
         var headers = HTTPHeaders(answer.fields.map { ($0.key, $0.value) })
         headers["Date"] = "Thu, 21 Aug 2025 12:40:00 GMT"
         let request = try HTTPRequest("https://api.example/v1", method: .post)
@@ -241,6 +242,14 @@ struct ServerProfileTests {
             #expect(date == Self.now.advanced(by: delay), "\(name)")
         default: Issue.record("\(name): \(decision.action), \(decision.reason)")
         }
+    }
+
+    @Test("R19: the profile for any model API reads the times of all presets", arguments: answers.indices)
+    func anyModelAPI(index: Int) throws {
+        var answer = Self.answers[index]
+        guard case .retries(let time, let same) = answer.expected, time == same else { return }
+        answer.profile = .anyModelAPI
+        try check(answer)
     }
 
     @Test("R2: what the caller forbids stays forbidden, whatever a profile or a server says")

@@ -125,6 +125,17 @@ struct ModelStreamTests {
         #expect(error?.attempts.map(\.status) == [HTTPStatus(rawValue: status)])
     }
 
+    @Test("R34: the error that a stream begins with holds all requests to the place, where it names its time")
+    func firstErrorHolds() async throws {
+        let info = #"{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"53s"}"#
+        mock.then(reply([#"data: {"error":{"code":429,"details":["# + info + "]}}\n\n"])).otherwise(.status(200))
+        let loader = Pacer(profile: .gemini, clocks: clock.retryClocks()) --> mock
+        let policy = RetryPolicy.modelAPI(.gemini).with(schedule: .immediately(maxAttempts: 1))
+        let events = loader.events(for: try post(), retrying: policy, budgets: nil, clocks: clock.retryClocks())
+        #expect(await read(events).error?.response?.status == 429)
+        #expect(await loader.load(try post()).status == 200 && clock.sleeps == [.seconds(53)])
+    }
+
     @Test("R36: what is no error, or comes later, or has no profile, is an event like any other")
     func noError() async throws {
         let error = #"event: error\#ndata: {"error":{"type":"overloaded_error"}}"#
@@ -149,6 +160,7 @@ struct ModelStreamTests {
         for (before, limit) in [([], 20), (["data: a\n\n"], 31)] {
             mock.then(reply(before + pings, gap: .seconds(1), on: clock))
             let request = try post {
+                $0.timeouts.idle = nil
                 $0.timeouts.firstEvent = .seconds(20)
                 $0.timeouts.eventIdle = .seconds(30)
             }
@@ -168,11 +180,28 @@ struct ModelStreamTests {
         #expect(mock.requests.count == 2)
     }
 
+    @Test("R20: events of a loader that keeps no time end where not even a byte comes", arguments: [15, 25])
+    func idleBytes(gap: Int) async throws {
+        let clock = TestClock()
+        mock.then(reply([": a\n\n", "data: a\n\n"], gap: .seconds(gap), on: clock))
+        let request = try post { $0.timeouts.idle = .seconds(20) }
+        let events = mock.events(for: request, budgets: nil, clocks: clock.retryClocks())
+        let reading = Task { await read(events) }
+        for _ in 1...(gap < 20 ? 3 : 1) {
+            // The server and the limit.
+            await clock.sleepers(atLeast: 2)
+            await clock.advance(by: .seconds(min(gap, 20)))
+        }
+        let (data, error) = await reading.value
+        #expect(data == (gap < 20 ? ["a"] : []) && error?.code == (gap < 20 ? nil : .timedOut))
+    }
+
     @Test("R36: connections that bring no event in time are attempts of one call, however long they were open")
     func silentAttempts() async throws {
         let clock = TestClock()
         mock.otherwise(reply(Array(repeating: ": alive\n\n", count: 100), gap: .seconds(10), on: clock))
         var request = try HTTPRequest("https://api.example.com/events")
+        request.timeouts.idle = nil
         request.timeouts.firstEvent = .seconds(45)
         let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 3))
         let events = mock.events(for: request, retrying: policy, budgets: nil, clocks: clock.retryClocks())
@@ -195,7 +224,10 @@ struct ModelStreamTests {
         ] as [(RetryPolicy, Duration?, Bool)] {
             let clock = TestClock()
             mock.then(reply(["data: a\n\n"], gap: .seconds(301), on: clock))
-            let request = try post { if let limit { $0.timeouts.eventIdle = limit } }
+            let request = try post {
+                $0.timeouts.idle = nil
+                if let limit { $0.timeouts.eventIdle = limit }
+            }
             let events = mock.events(for: request, retrying: policy, budgets: nil, clocks: clock.retryClocks())
             let reading = Task { await read(events) }
             await clock.sleepers(atLeast: limit == nil && policy.profile == nil ? 1 : 2)
@@ -258,6 +290,59 @@ struct ModelStreamTests {
         #expect(mock.requests.count == 2)
     }
 
+    /// What comes, and whether it is the whole of an answer.
+    private static let ends: [(text: String, isWhole: Bool)] = [
+        ("data: a\n\n", true), ("data: a\n\n: bye\n\n: b", true), ("data: a\n\n\n", true),
+        ("data: a\n\ndata: [DONE]", true), ("data: a\n\ndata:[DONE]\n", true),
+        ("data: a\n\nd", false), ("data: a\n\ndata: {\"n\":", false), ("data: a\n\ndata: b\n", false),
+        ("data: a\n\nevent: x\n", false), ("data: a\n\nid: 7", false), ("data: a\n\ndata: [DO", false),
+        ("event: message_start\ndata: a\n\n", false),
+        ("event: message_start\ndata: a\n\nevent: message_delta\ndata: b\n\n", false),
+        ("event: message_start\ndata: a\n\nevent: message_stop\ndata: {}\n\n", true),
+        ("event: message_start\ndata: a\n\nevent: error\ndata: {}\n\n", true),
+        ("event: response.created\ndata: a\n\n", false),
+        ("event: response.created\ndata: a\n\nevent: response.failed\ndata: {}\n\n", true),
+    ]
+
+    @Test(
+        "R10, R36: an answer that ends within an event, or before its last one, was cut short",
+        arguments: ends.indices
+    )
+    func cutShort(index: Int) async throws {
+        let (text, isWhole) = Self.ends[index]
+        for cut in [text.utf8.count, text.utf8.count / 2] {
+            let mock = MockLoader()
+            let parts = [
+                String(decoding: text.utf8.prefix(cut), as: UTF8.self),
+                String(decoding: text.utf8.dropFirst(cut), as: UTF8.self),
+            ]
+            mock.then(reply(parts))
+            let events = mock.events(
+                for: try post(),
+                retrying: .modelAPI(.anyModelAPI),
+                budgets: nil,
+                clocks: clock.retryClocks()
+            )
+            let (data, error) = await read(events)
+            #expect(data.first == "a" && mock.requests.count == 1)
+            #expect(error?.code == (isWhole ? nil : .networkConnectionLost), "\(data) \(error.map { "\($0)" } ?? "")")
+        }
+    }
+
+    @Test("R36: an answer that was cut short before its first event is no success, and its hook goes on after others")
+    func cutShortAndResumed() async throws {
+        for (text, expected) in [("data: {\"n\"", []), ("data: a\n\ndata: {\"n\"", ["a", "b"])] as [(String, [String])]
+        {
+            let mock = MockLoader().then(reply([text])).otherwise(reply(["data: b\n\n"]))
+            let events = mock.events(for: try post(), budgets: nil, clocks: clock.retryClocks()) { _ in
+                try? HTTPRequest("https://api.example.com/7")
+            }
+            let (data, error) = await read(events)
+            #expect(data == expected && (error?.code == .networkConnectionLost) == expected.isEmpty)
+            #expect(mock.requests.count == max(1, expected.count))
+        }
+    }
+
     @Test("R5: a stream that goes on by the same request keeps its key, and by another one has another")
     func keyOfTheRest() async throws {
         for isSame in [true, false] {
@@ -275,6 +360,40 @@ struct ModelStreamTests {
             let keys = Set(mock.requests.map { $0.headers["Idempotency-Key"] })
             #expect(keys.count == (isSame ? 1 : 3) && !keys.contains(nil))
         }
+    }
+
+    @Test("R36: the identifier that the hook's request sets is sent, and else that of the stream")
+    func identifierOfTheRest() async throws {
+        for (initial, own, sent) in [(nil, "n7", "n7"), ("3", "n7", "n7"), ("3", "3", "9"), (nil, nil, "9")] {
+            let mock = MockLoader().then(reply(["id: 9\ndata: a\n\n"], breaks: true))
+                .then(reply(["data: b\n\n"], breaks: true)).otherwise(reply(["data: c\n\n"]))
+            let request = try post { $0.headers["Last-Event-ID"] = initial }
+            let events = mock.events(for: request, budgets: nil, clocks: clock.retryClocks()) { last in
+                guard last.data == "a" else { return nil }
+                var rest = try? HTTPRequest("https://api.example.com/7")
+                rest?.headers["Last-Event-ID"] = own
+                return rest
+            }
+            #expect(await read(events).data == ["a", "b", "c"])
+            #expect(mock.requests.map { $0.headers["Last-Event-ID"] } == [initial, sent, sent])
+        }
+    }
+
+    @Test("R2: the hook's request that must not be sent twice is sent once", arguments: [true, false])
+    func forbiddenRest(breaks: Bool) async throws {
+        mock.then(reply(["data: a\n\n"], breaks: true))
+            .then(breaks ? reply(["data: b\n\n"], breaks: true) : .status(503)).otherwise(.status(204))
+        let request = try post { $0.replay = .forbidden }
+        let events = mock.events(for: request, budgets: nil, clocks: clock.retryClocks()) { last in
+            guard last.data == "a" else { return nil }
+            var rest = request
+            (rest.method, rest.url) = (.get, request.url.appending(path: "7"))
+            return rest
+        }
+        let (data, error) = await read(events)
+        #expect(data == (breaks ? ["a", "b"] : ["a"]))
+        #expect(error?.attempts.last?.reason == .replayForbidden)
+        #expect(mock.requests.map(\.method) == [.post, .get] && mock.requests[1].replay == .forbidden)
     }
 
     @Test("R36: the hook's request is a new one, also a POST without a key; the same one is not sent twice")

@@ -82,6 +82,23 @@ struct ServerSentEventStreamTests {
         }
     }
 
+    @Test("R17: retry: counts after any error of a body, also before the first event")
+    func retryBeforeForeignError() async throws {
+        struct Broken: Error {}
+        mock.then { request in
+            let chunks = AsyncThrowingStream<[UInt8], any Error> { chunks in
+                chunks.yield(Array("id: 7\nretry: 9000\n\n".utf8))
+                chunks.finish(throwing: Broken())
+            }
+            let headers: HTTPHeaders = ["Content-Type": "text/event-stream"]
+            return .success(HTTPResponse(request: request, status: 200, headers: headers, body: .oneShot(chunks)))
+        }
+        mock.then(.status(204))
+        #expect(try await data(events()).isEmpty)
+        #expect(clock.sleeps.count == 1 && clock.sleeps[0] >= .seconds(9))
+        #expect(mock.requests.map { $0.headers["Last-Event-ID"] } == [nil, "7"])
+    }
+
     @Test("R18: retry: is cut to the cap of server delays")
     func cap() async throws {
         mock.then(stream("retry: 99999999999999999999\ndata: a\n\n")).then(.status(204))

@@ -86,6 +86,19 @@ struct TimeoutTests {
         #expect(error?.code == .timedOut)
     }
 
+    @Test("R10: a body that ends because its limit has cancelled it is cut short, and no success")
+    func cutBody() async throws {
+        let loader = AnyLoader { request in
+            // As of most sequences of the caller's, cancellation is the end.
+            let chunks = AsyncStream<[UInt8]> { $0.yield([1]) }
+            return .success(HTTPResponse(request: request, status: 200, body: .oneShot(chunks)))
+        }
+        let task = Task { [chain = try stage(.seconds(5)) --> loader] in await chain.load(sampleRequest()) }
+        await clock.sleepers(atLeast: 1)
+        await clock.advance(by: .seconds(5))
+        #expect(await task.value.errorCode == .timedOut)
+    }
+
     @Test("R20: the time of an attempt includes a body that its loader has left to be read")
     func unreadBody() async throws {
         let loader = AnyLoader { [clock] request in
@@ -99,6 +112,33 @@ struct TimeoutTests {
         await clock.sleepers(atLeast: 2)
         await clock.advance(by: .seconds(5))
         #expect(await task.value.errorCode == .timedOut)
+    }
+
+    @Test(
+        "R20: a streamed body of a loader that keeps no time is cut by the idle time and by the total",
+        arguments: [3, 10]
+    )
+    func streams(limit: Int) async throws {
+        let loader = AnyLoader { [clock] request in
+            let chunks = AsyncThrowingStream<[UInt8], any Error> {
+                try await clock.sleep(for: .seconds(4))
+                return [1]
+            }
+            return .success(HTTPResponse(request: request, status: 200, body: .oneShot(chunks)))
+        }
+        var request = sampleRequest()
+        request.streamsResponse = true
+        request.timeouts.idle = limit < 4 ? .seconds(limit) : .seconds(5)
+        request.attemptTimeout = limit < 4 ? nil : .seconds(limit)
+        let response = try await (Timeout(clocks: clock.retryClocks()) --> loader).response(for: request)
+        let task = Task { try await response.body.collect() }
+        for _ in 1...limit {
+            // The server and the limit.
+            await clock.sleepers(atLeast: 2)
+            await clock.advance(by: .seconds(1))
+        }
+        let error = await #expect(throws: HTTPError.self) { try await task.value }
+        #expect(error?.code == .timedOut)
     }
 
     @Test(

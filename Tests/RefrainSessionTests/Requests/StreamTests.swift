@@ -51,6 +51,27 @@ struct StreamTests {
         #expect(request.response?.status == 404)
     }
 
+    @Test("R20: a stream of a loader that keeps no time ends where not a byte comes", arguments: [true, false])
+    func idle(throwsWhereCancelled: Bool) async {
+        let clock = TestClock()
+        let loader = AnyLoader { request in
+            let chunks = AsyncThrowingStream<[UInt8], any Error> {
+                do { try await clock.sleep(for: .seconds(1000)) } catch  where !throwsWhereCancelled { return nil }
+                return [1]
+            }
+            return .success(HTTPResponse(request: request, status: 200, body: .oneShot(chunks)))
+        }
+        var settings = Session.Settings()
+        settings.clocks = clock.retryClocks()
+        let session = Session(loader: loader, settings: settings)
+        let request = session.streamRequest(HTTPRequest.sample)
+        let reading = Task { await ended(request) }
+        await clock.sleepers(atLeast: 2)
+        await clock.advance(by: .seconds(60))
+        #expect(await reading.value?.transportCode == .timedOut)
+        withExtendedLifetime(session) {}
+    }
+
     @Test(
         "R28: a stream that waits for its next attempt releases the connection of the last one",
         arguments: [true, false]

@@ -21,7 +21,12 @@ package final class ChunkSource: @unchecked Sendable {
     package convenience init<Chunks: AsyncSequence>(_ chunks: Chunks) where Chunks.Element == HTTPBody.Chunk {
         // nonisolated(unsafe): the iterator stays with this source, which has one reader at a time.
         nonisolated(unsafe) var iterator = chunks.makeAsyncIterator()
-        self.init { try await iterator.next(isolation: #isolation) }
+        self.init {
+            let chunk = try await iterator.next(isolation: #isolation)
+            // Most sequences end where their task is cancelled, which is not the end of the body (rule R10).
+            if chunk == nil { try Task.checkCancellation() }
+            return chunk
+        }
     }
 
     package func next() async throws -> HTTPBody.Chunk? { try await pull() }

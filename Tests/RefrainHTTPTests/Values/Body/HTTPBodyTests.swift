@@ -96,6 +96,17 @@ struct HTTPBodyTests {
         #expect(body.replayability == .onceAndRead)
     }
 
+    @Test("R10: a sequence that ends because its reader was cancelled has not brought the whole body")
+    func cancelledReader() async {
+        // As most sequences, it ends where its task is cancelled, and otherwise never.
+        @Sendable func endless() -> AsyncStream<[UInt8]> { AsyncStream { $0.yield([1]) } }
+        for body in [HTTPBody.oneShot(endless()), .stream { endless() }] {
+            let task = Task { try await body.collect() }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+
     @Test("R4: what has not been read is a property of the body, shared by all copies")
     func copies() async throws {
         let body = HTTPBody.oneShot(chunks("a"))
