@@ -101,13 +101,13 @@ extension TransferState {
     /// - Returns: the requests in the order of `ids`.
     /// - Throws: ``UsageError`` where an id is unknown, or its request is done.
     func settle(_ ids: [String], as settlement: Settlement, now: Double) throws(UsageError) -> [Settlement.Settled] {
-        let result: Result<[Settlement.Settled], UsageError> = database.withLock { box in
-            do throws(DatabaseError) {
-                return try settle(ids, settlement, now, box.database)
-            } catch {
-                try? box.database.run("ROLLBACK")
-                return .failure(UsageError("\(error)"))
+        let result: Result<[Settlement.Settled], UsageError>
+        do throws(DatabaseError) {
+            result = try transaction(isDurable: true) { box throws(DatabaseError) in
+                try settle(ids, settlement, now, box.database)
             }
+        } catch {
+            throw UsageError("\(error)")
         }
         return try result.get()
     }
@@ -131,7 +131,6 @@ extension TransferState {
         } catch {
             return .failure(error)
         }
-        try database.run("PRAGMA synchronous = FULL; BEGIN IMMEDIATE")
         let again = try database.prepare(
             "UPDATE requests SET outcome = 'pending', begun = NULL, key = NULL, settled = NULL WHERE identity = ?"
         )
@@ -147,7 +146,6 @@ extension TransferState {
             case .wasForgotten: break
             }
         }
-        try database.run("COMMIT")
         return .success(settled)
     }
 }

@@ -6,8 +6,8 @@ internal import RefrainTesting
 /// The outcome of each request of a list, kept between runs in a database.
 ///
 /// A row is written before its request is sent, and again when it has ended, in transactions. So after a crash a
-/// finished request may be sent again, but no unfinished one counts as done. Rows of small files are written some at a
-/// time, within a fraction of a second (see ``RunPlan``). An idempotency key is on the disk before the first request
+/// finished request may be sent again, but no unfinished one counts as done. Results of small files are written some at
+/// a time, within a fraction of a second (see ``RunPlan``). An idempotency key is on the disk before the first request
 /// that carries it.
 final class TransferState: Sendable {
 
@@ -58,8 +58,6 @@ final class TransferState: Sendable {
         var owner: String?
         /// Whether another run has done it, or has tried it since this run began; only in a shared state.
         var isElsewhere = false
-        /// The part of ``PlannedRequests`` that contains the request; nil: it has a row.
-        var part: Int64?
 
         /// How an error begins that says that a request has ended its senders.
         static let abandonment = "abandoned: "
@@ -86,15 +84,8 @@ final class TransferState: Sendable {
         // @unchecked Sendable: used only with the lock held; nothing of it escapes the lock.
         let database: Database
         let update: Database.Statement
-        /// Writes the row of a request of a part.
-        let complete: Database.Statement
-        let removePart: Database.Statement
         /// Adds attempts to a row.
         let count: Database.Statement
-        /// Adds attempts to the row of a request of a part, which it makes where it is missing.
-        let countOfPart: Database.Statement
-        /// The requests whose rows are written when they have ended; nil: all have rows from the beginning.
-        var planned: PlannedRequests?
         /// The hashes of the requests of this run; nil: no request is of an earlier one.
         var claimed: Set<Int>?
 
@@ -141,13 +132,9 @@ final class TransferState: Sendable {
             let box = DatabaseBox(
                 database: database,
                 update: try database.prepare(Self.updateText),
-                complete: try database.prepare(Self.completeText),
-                removePart: try database.prepare("DELETE FROM planned WHERE part = ?"),
                 count: try database.prepare(
                     "UPDATE requests SET attempts = attempts + ?, claims = max(0, claims + ?) WHERE identity = ?"
                 ),
-                countOfPart: try database.prepare(Self.countOfPartText),
-                planned: isEmpty ? PlannedRequests() : nil,
                 claimed: isEmpty ? nil : []
             )
             self.database = Locked(box)
@@ -166,26 +153,42 @@ final class TransferState: Sendable {
     /// Notes that a run uses the state, until ``finish()``: what the next run finds of it was left by a kill.
     func beginRun() throws(DatabaseError) {
         // The journal of the database tells it less well: any command that closes the state removes it.
-        try access { box throws(DatabaseError) in try box.database.run("INSERT OR IGNORE INTO running VALUES (1)") }
+        try access { database throws(DatabaseError) in try database.run("INSERT OR IGNORE INTO running VALUES (1)") }
     }
 
     /// Removes a state that did not exist before; of another one, the mark of this run.
     func withdraw() {
         guard !isNew else { return Self.remove(path) }
-        try? access { box throws(DatabaseError) in try box.database.run("DELETE FROM running") }
+        try? access { database throws(DatabaseError) in try database.run("DELETE FROM running") }
     }
 
     /// Reads or changes the database, which no other thread uses meanwhile.
-    private func access(_ body: (inout DatabaseBox) throws(DatabaseError) -> Void) throws(DatabaseError) {
-        let failure: DatabaseError? = database.withLock { box in
+    private func access(_ body: (Database) throws(DatabaseError) -> Void) throws(DatabaseError) {
+        try database.withLock { box throws(DatabaseError) in try body(box.database) }
+    }
+
+    /// Changes the database in one transaction.
+    ///
+    /// - Parameter isDurable: whether the changes are on the disk when this returns.
+    func transaction<Value>(
+        isDurable: Bool = false,
+        _ body: (inout DatabaseBox) throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
+        try database.withLock { box throws(DatabaseError) in
+            let database = box.database
+            if isDurable { try database.run("PRAGMA synchronous = FULL") }
+            defer { if isDurable { try? database.run("PRAGMA synchronous = NORMAL") } }
+            try database.run("BEGIN IMMEDIATE")
             do throws(DatabaseError) {
-                try body(&box)
-                return nil
+                let value = try body(&box)
+                try database.run("COMMIT")
+                return value
             } catch {
-                return error
+                // Fails where the error has ended the transaction already.
+                try? database.run("ROLLBACK")
+                throw error
             }
         }
-        if let failure { throw failure }
     }
 
     private static func remove(_ path: String) {
@@ -294,13 +297,39 @@ final class TransferState: Sendable {
         if try !hasColumn("claims", database) {
             try database.run("ALTER TABLE requests ADD COLUMN claims INTEGER NOT NULL DEFAULT 0")
         }
-        // Parts are only of the first run of a state.
+        try takeOverPlanned(database, foldsNames: foldsNames)
+        return database
+    }
+
+    /// Makes the rows of requests that an earlier version has kept as text, which belong to the first run of a state.
+    private static func takeOverPlanned(_ database: Database, foldsNames: Bool) throws(DatabaseError) {
+        let planned = try planned(in: database)
+        guard !planned.isEmpty else { return }
         var lists: [String] = []
         try database.prepare("SELECT name FROM lists").run { lists.append($0.text(0) ?? "") }
         let list = lists.count == 1 ? lists.first : nil
-        let planned = try PlannedRequests.read(database)
-        try makeRows(of: planned, list: list, database, foldsNames: foldsNames)
-        return database
+        try database.run("BEGIN IMMEDIATE")
+        let insert = try database.prepare(insertText)
+        for entry in planned { try insert.run(names(of: entry, list, foldsNames) + [.null]) }
+        try database.run("DELETE FROM planned; COMMIT")
+    }
+
+    /// The requests that an earlier version has kept as text, some of which may have rows by now.
+    private static func planned(in database: Database) throws(DatabaseError) -> [Entry] {
+        var isThere = false
+        try database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'planned'").run { _ in isThere = true }
+        guard isThere else { return [] }
+        var entries: [Entry] = []
+        try database.prepare("SELECT CAST(requests AS TEXT) FROM planned ORDER BY part").run { row in
+            let fields = (row.text(0) ?? "").split(separator: "\u{1F}", omittingEmptySubsequences: false).map(String.init)
+            for start in stride(from: 0, to: fields.count - 4, by: 4) {
+                let name = fields[start + 3]
+                entries.append(
+                    Entry(identity: fields[start], url: fields[start + 1], method: fields[start + 2], name: name)
+                )
+            }
+        }
+        return entries
     }
 
     private static let schema = """
@@ -313,7 +342,7 @@ final class TransferState: Sendable {
         CREATE UNIQUE INDEX IF NOT EXISTS names ON requests (folded) WHERE folded IS NOT NULL;
         CREATE TABLE IF NOT EXISTS lists (name TEXT PRIMARY KEY NOT NULL, isRead INTEGER NOT NULL) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS running (id INTEGER PRIMARY KEY);
-        """ + PlannedRequests.schema
+        """
     static let columns = "identity, url, method, " + outcomeColumns
     private static let outcomeColumns =
         "name, outcome, status, validator, bytes, attempts, key, error, ended, begun, settled, claims"
@@ -341,25 +370,13 @@ final class TransferState: Sendable {
     private static let updateText =
         "UPDATE requests SET outcome = ?, status = ?, validator = ?, bytes = ?, attempts = attempts + ?, error = ?, "
         + "ended = ?, begun = ?, claims = 0 WHERE identity = ?"
-    private static let completeText =
-        "INSERT INTO requests (identity, url, method, name, folded, list, outcome, status, validator, bytes, attempts, "
-        + "error, ended, begun) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (identity) DO UPDATE SET "
-        + "outcome = excluded.outcome, status = excluded.status, validator = excluded.validator, "
-        + "bytes = excluded.bytes, attempts = attempts + excluded.attempts, error = excluded.error, "
-        + "ended = excluded.ended, begun = excluded.begun, claims = 0"
     private static let insertText =
         "INSERT OR IGNORE INTO requests (identity, url, method, name, folded, list, outcome, bytes, attempts, key) "
         + "VALUES (?, ?, ?, ?, ?, ?, 'pending', 0, 0, ?)"
-    private static let countOfPartText =
-        "INSERT INTO requests (identity, url, method, name, folded, list, outcome, bytes, attempts, claims) "
-        + "VALUES (?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?) ON CONFLICT (identity) DO UPDATE SET "
-        + "attempts = attempts + excluded.attempts, claims = max(0, claims + excluded.claims)"
     /// The requests of a list that have not succeeded; a key may have been sent, so it is kept.
     private static let unfinishedOfList = "list = ? AND outcome <> 'done' AND key IS NULL AND begun IS NULL"
 
     /// Writes the rows that are missing, and returns those that were there before.
-    ///
-    /// In a new state some rows are written when their requests have ended; see ``PlannedRequests``.
     ///
     /// A file belongs to the request that has brought it or a part of it, and to a request of this run. The name of one
     /// that has failed in an earlier run is free.
@@ -373,28 +390,17 @@ final class TransferState: Sendable {
         isDurable: Bool,
         isAbsent: (Int) -> Bool = { _ in false }
     ) throws(DatabaseError) -> [Entry?] {
-        let result: Result<[Entry?], DatabaseError> = database.withLock { box in
-            do throws(DatabaseError) {
-                if !isDurable, let planned = try plan(entries, &box) { return .success(planned) }
-                try makeAllRows(&box)
-                return .success(try register(entries, &box, isDurable, isAbsent))
-            } catch {
-                try? box.database.run("ROLLBACK")
-                return .failure(error)
-            }
+        try transaction(isDurable: isDurable) { box throws(DatabaseError) in
+            try register(entries, &box, isAbsent)
         }
-        return try result.get()
     }
 
     private func register(
         _ entries: [Entry],
         _ box: inout DatabaseBox,
-        _ isDurable: Bool,
         _ isAbsent: (Int) -> Bool
     ) throws(DatabaseError) -> [Entry?] {
         let database = box.database
-        if isDurable { try database.run("PRAGMA synchronous = FULL") }
-        try database.run("BEGIN IMMEDIATE")
         let select = try database.prepare(
             "SELECT \(Self.outcomeColumns), folded, list FROM requests WHERE identity = ?"
         )
@@ -445,8 +451,6 @@ final class TransferState: Sendable {
             }
             rows.append(known)
         }
-        try database.run("COMMIT")
-        if isDurable { try database.run("PRAGMA synchronous = NORMAL") }
         return rows
     }
 
@@ -494,39 +498,9 @@ final class TransferState: Sendable {
         ]
     }
 
-    /// Adds requests as a part; nil where they need rows.
-    private func plan(_ entries: [Entry], _ box: inout DatabaseBox) throws(DatabaseError) -> [Entry]? {
-        let foldsNames = foldsNames
-        return try box.planned?.add(entries, to: box.database) { foldsNames ? OutputNaming.folded($0) : $0 }
-    }
-
-    /// Writes the rows of all requests in parts; further requests get theirs from the beginning.
-    private func makeAllRows(_ box: inout DatabaseBox) throws(DatabaseError) {
-        guard box.planned != nil else { return }
-        let planned = try PlannedRequests.read(box.database)
-        try Self.makeRows(of: planned, list: list, box.database, foldsNames: foldsNames)
-        box.planned = nil
-    }
-
-    private static func makeRows(
-        of entries: [Entry],
-        list: String?,
-        _ database: Database,
-        foldsNames: Bool
-    ) throws(DatabaseError) {
-        guard !entries.isEmpty else { return }
-        try database.run("BEGIN IMMEDIATE")
-        let insert = try database.prepare(insertText)
-        for entry in entries { try insert.run(names(of: entry, list, foldsNames) + [.null]) }
-        try database.run("DELETE FROM planned; COMMIT")
-    }
-
-    /// Makes the rows of all requests that have not ended, and notes the end of the run.
+    /// Notes the end of the run.
     func finish() throws(DatabaseError) {
-        try access { box throws(DatabaseError) in
-            if box.planned?.isEmpty == false { try makeAllRows(&box) }
-            try box.database.run("DELETE FROM running")
-        }
+        try access { database throws(DatabaseError) in try database.run("DELETE FROM running") }
     }
 
     /// Notes that a request is about to be sent, with its key, and counts the send; all are on the disk when this
@@ -534,31 +508,20 @@ final class TransferState: Sendable {
     ///
     /// Until its outcome is noted it is unknown whether the server has done it.
     func begin(_ entry: Entry, at begun: Double) throws(DatabaseError) {
-        try access { box throws(DatabaseError) in
-            try box.database.run("PRAGMA synchronous = FULL")
+        try transaction(isDurable: true) { box throws(DatabaseError) in
             let statement = try box.database.prepare(
                 "UPDATE requests SET begun = ?, key = ?, outcome = 'pending', attempts = attempts + 1, "
                     + "claims = claims + 1 WHERE identity = ?"
             )
             try statement.run([.real(begun), .optional(entry.key), .text(entry.identity)])
             guard box.database.lastChanges > 0 else { throw DatabaseError("the state has lost \(entry.identity)") }
-            try box.database.run("PRAGMA synchronous = NORMAL")
         }
     }
 
     /// Writes outcomes in one transaction; the attempts are added to those of earlier runs.
     func note(_ entries: [Entry]) throws(DatabaseError) {
-        try access { box throws(DatabaseError) in
-            if entries.count > 1 { try box.database.run("BEGIN IMMEDIATE") }
-            for entry in entries {
-                guard let part = entry.part else {
-                    try box.update.run(Self.result(of: entry) + [.text(entry.identity)])
-                    continue
-                }
-                try box.complete.run(Self.names(of: entry, list, foldsNames) + Self.result(of: entry))
-                if let last = box.planned?.noteRow(in: part) { try box.removePart.run([.integer(last)]) }
-            }
-            if entries.count > 1 { try box.database.run("COMMIT") }
+        try transaction { box throws(DatabaseError) in
+            for entry in entries { try box.update.run(Self.result(of: entry) + [.text(entry.identity)]) }
         }
     }
 
@@ -566,26 +529,12 @@ final class TransferState: Sendable {
 
     /// Adds sends of requests that are under way to the attempts of their rows.
     func add(_ sends: [SendCounter.Sends]) throws(DatabaseError) {
-        let failure: DatabaseError? = database.withLock { box in
-            do throws(DatabaseError) {
-                if sends.count > 1 { try box.database.run("BEGIN IMMEDIATE") }
-                for sends in sends {
-                    let entry = sends.entry
-                    let counts: [Database.Value] = [.integer(Int64(sends.count)), .integer(Int64(sends.claims))]
-                    guard entry.part != nil else {
-                        try box.count.run(counts + [.text(entry.identity)])
-                        continue
-                    }
-                    try box.countOfPart.run(Self.names(of: entry, list, foldsNames) + counts)
-                }
-                if sends.count > 1 { try box.database.run("COMMIT") }
-                return nil
-            } catch {
-                if sends.count > 1 { try? box.database.run("ROLLBACK") }
-                return error
+        try transaction { box throws(DatabaseError) in
+            for sends in sends {
+                let counts: [Database.Value] = [.integer(Int64(sends.count)), .integer(Int64(sends.claims))]
+                try box.count.run(counts + [.text(sends.entry.identity)])
             }
         }
-        if let failure { throw failure }
     }
 
     static func entry(_ row: Database.Statement) -> Entry {
@@ -635,8 +584,8 @@ extension TransferState {
     ///
     /// - Parameter name: what the list is called; empty: it is the command line.
     func note(list name: String, isRead: Bool) throws(DatabaseError) {
-        try access { box throws(DatabaseError) in
-            let statement = try box.database.prepare("INSERT OR REPLACE INTO lists VALUES (?, ?)")
+        try access { database throws(DatabaseError) in
+            let statement = try database.prepare("INSERT OR REPLACE INTO lists VALUES (?, ?)")
             try statement.run([.text(name), .integer(isRead ? 1 : 0)])
         }
     }
@@ -648,28 +597,19 @@ extension TransferState {
     /// - Returns: the number of removed requests, and the files that they alone would have written, relative to the
     ///   output folder.
     func forgetLeftovers() throws(DatabaseError) -> (count: Int, files: [String]) {
-        let result: Result<(count: Int, files: [String]), DatabaseError> = database.withLock { box in
-            do throws(DatabaseError) {
-                guard box.claimed != nil else { return .success((0, [])) }
-                var rows: [(identity: String, file: String?)] = []
-                let select = "SELECT identity, name, folded FROM requests WHERE \(Self.unfinishedOfList)"
-                try box.database.prepare(select).run([.optional(list)]) { row in
-                    guard let identity = row.text(0), box.isOfEarlierRun(identity) else { return }
-                    // Without the second name another request has the file.
-                    rows.append((identity, row.text(2) == nil ? nil : row.text(1)))
-                }
-                guard !rows.isEmpty else { return .success((0, [])) }
-                try box.database.run("BEGIN IMMEDIATE")
-                let delete = try box.database.prepare("DELETE FROM requests WHERE identity = ?")
-                for row in rows { try delete.run([.text(row.identity)]) }
-                try box.database.run("COMMIT")
-                return .success((rows.count, rows.compactMap(\.file)))
-            } catch {
-                try? box.database.run("ROLLBACK")
-                return .failure(error)
+        try transaction { box throws(DatabaseError) in
+            guard box.claimed != nil else { return (0, []) }
+            var rows: [(identity: String, file: String?)] = []
+            let select = "SELECT identity, name, folded FROM requests WHERE \(Self.unfinishedOfList)"
+            try box.database.prepare(select).run([.optional(list)]) { row in
+                guard let identity = row.text(0), box.isOfEarlierRun(identity) else { return }
+                // Without the second name another request has the file.
+                rows.append((identity, row.text(2) == nil ? nil : row.text(1)))
             }
+            let delete = try box.database.prepare("DELETE FROM requests WHERE identity = ?")
+            for row in rows { try delete.run([.text(row.identity)]) }
+            return (rows.count, rows.compactMap(\.file))
         }
-        return try result.get()
     }
 }
 
@@ -732,7 +672,7 @@ extension TransferState {
         try database.readDamaged()
         try checkVersion(database, path)
         // First, since a run may be making their rows.
-        let planned = try PlannedRequests.read(database)
+        let planned = try planned(in: database)
         var columns = columns
         for column in ["begun", "settled", "claims"] where try !hasColumn(column, database) {
             columns = columns.replacing(column, with: "NULL")
