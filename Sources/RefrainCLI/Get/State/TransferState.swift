@@ -321,7 +321,8 @@ final class TransferState: Sendable {
         guard isThere else { return [] }
         var entries: [Entry] = []
         try database.prepare("SELECT CAST(requests AS TEXT) FROM planned ORDER BY part").run { row in
-            let fields = (row.text(0) ?? "").split(separator: "\u{1F}", omittingEmptySubsequences: false).map(String.init)
+            let text = row.text(0) ?? ""
+            let fields = text.split(separator: "\u{1F}", omittingEmptySubsequences: false).map(String.init)
             for start in stride(from: 0, to: fields.count - 4, by: 4) {
                 let name = fields[start + 3]
                 entries.append(
