@@ -93,7 +93,7 @@ struct GetCommand {
                 if !isNoted, !isPlanning, board.withQueue({ $0.isReadToEnd }) {
                     isNoted = true
                     await change(&plan, coordinator) { plan throws(DatabaseError) in
-                        if let remark = try plan.endList() { coordinator.say(remark) }
+                        if let remark = try await plan.endList() { coordinator.say(remark) }
                     }
                 }
                 if !isPlanning, let (skipped, count) = board.withQueue({ $0.takeSkipped() }) {
@@ -223,7 +223,7 @@ struct GetCommand {
                 if tells { screen.say("refrain get: \(line)\n") }
             }
             plan = opened
-            try opened.beginList()
+            try await opened.beginList()
             var queue = try JobQueue(settings, unplanned: consume jobs, requests: consume requests)
             if let part = queue.takeUnplanned() { queue.add(try await part.planned(by: opened).get()) }
             progress.expect(queue.count - settings.jobCount)

@@ -20,7 +20,8 @@ struct StatusCommand {
         }
         isJSON = arguments.has(.json)
         if let shared = try SharedStateLocation(operand, arguments) {
-            (entries, damage, areListsRead) = (try Self.entries(shared), nil, nil)
+            (areListsRead, entries) = try Self.read(shared)
+            damage = nil
             return
         }
         let isFolder = Directory.kind(of: operand) == .folder
@@ -36,16 +37,17 @@ struct StatusCommand {
         }
     }
 
-    private static func entries(_ location: SharedStateLocation) throws(UsageError) -> [TransferState.Entry] {
+    private static func read(_ location: SharedStateLocation) throws(UsageError) -> (Bool?, [TransferState.Entry]) {
         #if PostgreSQL
         let state = try SharedState(location)
         do throws(DatabaseError) {
-            return try state.entries()
+            // First, since a run may be reading its list.
+            return (try state.areListsRead(), try state.entries())
         } catch {
             throw UsageError("\(error)")
         }
         #else
-        return []
+        return (nil, [])
         #endif
     }
 

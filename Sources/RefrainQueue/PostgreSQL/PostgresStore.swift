@@ -80,7 +80,8 @@ package final class PostgresStore: QueueStore {
     }
 
     private static let schema = """
-        CREATE TABLE refrain_queue (name text PRIMARY KEY, version int NOT NULL, paused boolean NOT NULL);
+        CREATE TABLE refrain_queue (name text PRIMARY KEY, version int NOT NULL, paused boolean NOT NULL,
+            lists jsonb NOT NULL DEFAULT '{}');
         CREATE TABLE refrain_request (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, queue text NOT NULL, dedupe text, lane text,
             head text NOT NULL, body bytea, file text, key text, safety int NOT NULL,
@@ -138,6 +139,7 @@ package final class PostgresStore: QueueStore {
         DROP INDEX refrain_request_due;
         \(lanes);
         UPDATE refrain_request SET behind = true WHERE lane IS NOT NULL AND due IS NOT NULL AND state = 0;
+        ALTER TABLE refrain_queue ADD COLUMN lists jsonb NOT NULL DEFAULT '{}';
         UPDATE refrain_queue SET version = \(version)
         """
 

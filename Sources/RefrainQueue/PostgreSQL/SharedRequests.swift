@@ -173,6 +173,18 @@ package final class SharedRequests {
         return all
     }
 
+    /// Notes whether all requests of a list have rows.
+    package func note(list name: String, isRead: Bool) throws(QueueError) {
+        let sql = "UPDATE refrain_queue SET lists = lists || jsonb_build_object($2::text, $3::boolean) WHERE name = $1"
+        _ = try connection.query(sql, [queue, name, "\(isRead)"])
+    }
+
+    /// Whether all lists were read to their ends; nil: no list is noted.
+    package func areListsRead() throws(QueueError) -> Bool? {
+        let sql = "SELECT bool_and(value::boolean) FROM refrain_queue, jsonb_each_text(lists) WHERE name = $1"
+        return try connection.query(sql, [queue]).first?.first?.map { $0 == "t" }
+    }
+
     /// All rows, oldest first.
     package func all() throws(QueueError) -> [Row] { try rows("ORDER BY id") }
 

@@ -242,9 +242,11 @@ struct PostgresTests {
             """
             DROP FUNCTION refrain_request_lane() CASCADE; ALTER TABLE refrain_request DROP COLUMN behind;
             CREATE INDEX refrain_request_due ON refrain_request (queue, due, id) WHERE due IS NOT NULL;
+            ALTER TABLE refrain_queue DROP COLUMN lists;
             UPDATE refrain_queue SET version = 1
             """
         )
+        _ = try SharedRequests(server.location, name: "l", lease: .seconds(30)).note(list: "a", isRead: true)
         let store = try Self.store(server)
         var taken: [Int64?] = []
         for token in 1...4 {

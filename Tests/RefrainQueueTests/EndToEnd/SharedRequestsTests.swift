@@ -99,6 +99,20 @@ struct SharedRequestsTests {
         #expect(code("postgres://u:pw@127.0.0.1:1/x") == .cannotOpen && code("no words of libpq") == .cannotOpen)
     }
 
+    @Test("a queue's lists were read to their ends when all of them were")
+    func lists() throws {
+        let server = try PostgresServer()
+        let (a, b) = (try Self.run(server), try Self.run(server))
+        #expect(try a.areListsRead() == nil)
+        try a.note(list: "one\n\"", isRead: false)
+        try b.note(list: "two", isRead: true)
+        #expect(try a.areListsRead() == false)
+        try a.note(list: "one\n\"", isRead: true)
+        #expect(try b.areListsRead() == true)
+        let other = try SharedRequests(server.location, name: "other", lease: .seconds(30))
+        #expect(try other.areListsRead() == nil)
+    }
+
     @Test("R37: what a run gives back is another one's at once; what it may have sent waits for the lease")
     func release() throws {
         let server = try PostgresServer()
@@ -407,6 +421,20 @@ struct SharedListTests {
         // A third one has nothing to send.
         #expect(try await Self.start(list, database, outputs[0]).end() == 0)
         #expect(orders.sends.allSatisfy { $0.count == 1 })
+    }
+
+    @Test("the status of a run that was interrupted while it read its list says so, until a run has read it")
+    func interrupted() async throws {
+        let (database, orders) = (try PostgresServer(), try Orders(60, delay: .milliseconds(50)))
+        let (list, output) = (try Self.list(orders, 60, hasKeys: true), try ScratchFile())
+        let run = try Self.start(list, database, output)
+        while orders.sends.count < 4 { poll(nil, 0, 5) }
+        run.signal(SIGTERM)
+        _ = await run.end()
+        let text = try await Self.status(database)
+        #expect(text.hasPrefix("at least ") && text.contains("the list was not read to its end"), "\(text)")
+        #expect(await (try Self.start(list, database, output)).end() == 0, "\(output.text)")
+        #expect(try await Self.status(database).hasPrefix("60 requests: 60 done"))
     }
 
     @Test("R37: a run that is killed: with keys all is placed, without them nothing twice", arguments: [true, false])

@@ -88,9 +88,9 @@ struct RunPlan: Sendable {
     }
 
     /// Notes that requests of the list may be missing in the state.
-    func beginList() throws(UsageError) {
+    func beginList() async throws(UsageError) {
         do throws(DatabaseError) {
-            try state?.note(list: settings.state.listName, isRead: false)
+            try await state?.note(list: settings.state.listName, isRead: false)
         } catch {
             throw UsageError("\(settings.state.option): \(error)")
         }
@@ -99,9 +99,9 @@ struct RunPlan: Sendable {
     /// Notes that all requests of the list are in the state, and forgets those that an earlier run of it has left.
     ///
     /// - Returns: a message; nil if nothing was forgotten.
-    func endList() throws(DatabaseError) -> String? {
+    func endList() async throws(DatabaseError) -> String? {
         guard let state else { return nil }
-        try state.note(list: settings.state.listName, isRead: true)
+        try await state.note(list: settings.state.listName, isRead: true)
         let (count, files) = try state.forgetLeftovers()
         guard count > 0 else { return nil }
         if case .folder(let folder) = settings.destination {

@@ -33,7 +33,7 @@ protocol RunState: Sendable {
     /// Adds sends of requests that are under way to the attempts of their rows.
     func add(_ sends: [SendCounter.Sends]) async throws(DatabaseError)
     /// Notes whether all requests of a list are in the state.
-    func note(list name: String, isRead: Bool) throws(DatabaseError)
+    func note(list name: String, isRead: Bool) async throws(DatabaseError)
     /// Removes the unfinished requests of earlier runs of the list that are not in it any more.
     ///
     /// - Returns: their number, and the files that they alone would have written, relative to the output folder.

@@ -282,8 +282,11 @@ final class SharedState: RunState {
 
     private static let taken = DatabaseError("another run has taken it, since the claim of this one had ended")
 
+    func note(list name: String, isRead: Bool) async throws(DatabaseError) {
+        try await call { box, _ throws(QueueError) in try box.requests.note(list: name, isRead: isRead) }
+    }
+
     // Other lists may have the same requests.
-    func note(list name: String, isRead: Bool) {}
     func forgetLeftovers() -> (count: Int, files: [String]) { (0, []) }
 
     func finish() async throws(DatabaseError) {
@@ -297,6 +300,11 @@ final class SharedState: RunState {
     }
 
     // MARK: Reading and settling
+
+    /// Whether the lists of the queue were read to their ends; nil: no list is noted.
+    func areListsRead() throws(DatabaseError) -> Bool? {
+        try access { box throws(QueueError) in try box.requests.areListsRead() }
+    }
 
     /// All requests of the queue.
     func entries() throws(DatabaseError) -> [Entry] {
