@@ -98,8 +98,8 @@ struct GetCommand {
                 }
                 if !isPlanning, let (skipped, count) = board.withQueue({ $0.takeSkipped() }) {
                     let remark = settings.destination.printsContents ? "; their responses are not printed again" : ""
-                    let others = settings.state.shared == nil ? "in an earlier run" : "by other runs"
-                    coordinator.say("\(skipped) of \(count) were done \(others) and are skipped\(remark)")
+                    let runs = settings.state.inOtherRuns
+                    coordinator.say("\(skipped) of \(count) were done \(runs) and are skipped\(remark)")
                 }
                 let held = goesOn && !isPlanning ? board.withQueue(\.heldCount) : 0
                 if held > 0, !isWaiting {

@@ -58,9 +58,7 @@ struct RunSummary {
         let verb = settings.destination.hasFiles ? "saved" : "done"
         let total = sum.done + sum.failed + sum.skipped
         var text = "\(sum.done) of \(total) \(verb), \(SizeText.short(sum.bytes)) \(time)\(retries)"
-        if sum.skipped > 0 {
-            text += "; \(sum.skipped) done \(settings.state.shared == nil ? "in an earlier run" : "by other runs")"
-        }
+        if sum.skipped > 0 { text += "; \(sum.skipped) done \(settings.state.inOtherRuns)" }
         guard sum.failed > 0 else { return text }
         return text + "; \(sum.failed) failed: see \(failures)"
     }

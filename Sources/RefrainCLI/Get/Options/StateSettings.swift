@@ -50,4 +50,7 @@ struct StateSettings: Sendable {
 
     /// Whether a state is kept.
     var isKept: Bool { file != nil || shared != nil }
+
+    /// Where a request was done that this run skips.
+    var inOtherRuns: String { shared == nil ? "in an earlier run" : "in earlier or other runs" }
 }
