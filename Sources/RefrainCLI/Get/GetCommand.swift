@@ -124,9 +124,14 @@ struct GetCommand {
                         let isKept = await change(&plan, coordinator) { plan throws(DatabaseError) in
                             try await plan.note(outcome)
                         }
-                        coordinator.take(outcome)
+                        if isKept == false, let job = outcome.job {
+                            board.hold(job)
+                            coordinator.withdraw(outcome)
+                        } else {
+                            coordinator.take(outcome)
+                        }
                         // Without its outcome an order would be placed again.
-                        if !isKept, outcome.begun != nil, !isLost {
+                        if isKept == nil, outcome.begun != nil, !isLost {
                             isLost = true
                             coordinator.say("no further request is sent, since its outcome could not be kept")
                         }
@@ -193,19 +198,18 @@ struct GetCommand {
         }
     }
 
-    /// Changes the state, and reports a failure; returns whether it was changed.
+    /// Changes the state; reports a failure, and returns nil then.
     @discardableResult
-    private static func change(
+    private static func change<Value>(
         _ plan: inout RunPlan,
         _ coordinator: OutputCoordinator,
-        _ body: (inout RunPlan) async throws(DatabaseError) -> Void
-    ) async -> Bool {
+        _ body: (inout RunPlan) async throws(DatabaseError) -> Value
+    ) async -> Value? {
         do throws(DatabaseError) {
-            try await body(&plan)
-            return true
+            return try await body(&plan)
         } catch {
             coordinator.fail("\(error)")
-            return false
+            return nil
         }
     }
 

@@ -160,6 +160,9 @@ struct JobQueue: Sendable {
         return isQuiet ? done : 0
     }
 
+    /// Adds a job that another run has taken.
+    mutating func hold(_ job: FetchJob) { held.append(job) }
+
     /// Drops the requests that were not looked up.
     mutating func dropUnplanned() { (unplanned, requests, held, isCut) = ([], [], [], true) }
 

@@ -18,6 +18,8 @@ final class OutputCoordinator {
     /// The outputs that could not be written; each is reported once.
     private var lost: Set<ObjectIdentifier> = []
     private var status = ExitStatus.success
+    /// Whether it was said that other runs have taken requests.
+    private var hasSaidLoss = false
     /// Whether no further outcome can be written.
     private(set) var isClosed = false
 
@@ -109,6 +111,25 @@ final class OutputCoordinator {
         }
         writeTag(of: outcome)
         if outcome.lostItsReader || (settings.options.failsEarly && !outcome.isSuccess) { isClosed = true }
+    }
+
+    /// Takes back an outcome whose request another run has taken; it is looked up again.
+    func withdraw(_ outcome: FetchOutcome) {
+        progress.withdraw(outcome)
+        if !hasSaidLoss, let lease = settings.state.shared?.lease {
+            hasSaidLoss = true
+            let why = "which was stopped, or without its database, for longer than \(DurationText.plain(lease))"
+            say("other runs have taken requests of this one, \(why)")
+        }
+        if let status = outcome.status {
+            let request = "\(outcome.method) \(SanitizedURL.shown(outcome.url))"
+            say("\(request): status \(status) is not kept, since another run has taken it")
+        }
+        guard settings.destination.printsInOrder else { return }
+        var passed = outcome
+        (passed.isSkipped, passed.content) = (true, nil)
+        waiting[outcome.index] = passed
+        printInOrder()
     }
 
     /// Writes the messages of an outcome to standard error.

@@ -15,6 +15,20 @@ final class Progress: Sendable {
         /// The bytes of the files and bodies that are complete.
         var bytes: Int64 = 0
         var retries = 0
+
+        /// Counts an outcome, or takes it back with -1.
+        fileprivate mutating func count(_ outcome: FetchOutcome, _ number: Int = 1) {
+            let size = Int64(number) * outcome.bytes
+            if outcome.isSuccess {
+                done += number
+                bytes += size
+            } else {
+                failed += number
+                guard outcome.isPartial else { return }
+                partial += number
+                partialBytes += size
+            }
+        }
     }
 
     private struct State {
@@ -97,17 +111,12 @@ final class Progress: Sendable {
             state.underWay[outcome.index] = nil
             state.received += progress?.received ?? 0
             state.sum.retries += retries
-            if outcome.isSuccess {
-                state.sum.done += 1
-                state.sum.bytes += outcome.bytes
-            } else {
-                state.sum.failed += 1
-                guard outcome.isPartial else { return }
-                state.sum.partial += 1
-                state.sum.partialBytes += outcome.bytes
-            }
+            state.sum.count(outcome)
         }
     }
+
+    /// Takes back an outcome that was counted.
+    func withdraw(_ outcome: FetchOutcome) { state.withLock { $0.sum.count(outcome, -1) } }
 
     /// Counts requests that were done in an earlier run.
     func skip(_ count: Int = 1) { state.withLock { $0.sum.skipped += count } }

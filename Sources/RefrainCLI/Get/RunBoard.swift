@@ -136,6 +136,15 @@ final class RunBoard: Sendable {
         }
     }
 
+    /// Puts a job back that another run has taken.
+    func hold(_ job: FetchJob) {
+        state.withLock { state in
+            state.queue.hold(job)
+            // It has not failed.
+            state.isStopped = false
+        }
+    }
+
     /// Waits for events, and takes them.
     func events() async -> [Event] {
         await resumption { (continuation: Waiter) in

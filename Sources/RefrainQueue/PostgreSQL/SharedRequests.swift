@@ -272,6 +272,8 @@ package final class SharedRequests {
 
     /// Writes results; false for each whose row another run has taken.
     ///
+    /// It is an error if a row is gone, since no other run knows the request.
+    ///
     /// - Parameter mayBeWritten: whether the answer to an earlier write of these results was lost, so that rows which
     ///   have them were not taken.
     package func finish(_ results: [Outcome], mayBeWritten: Bool = false) throws(QueueError) -> [Bool] {
@@ -308,6 +310,13 @@ package final class SharedRequests {
             owned.formUnion(written.compactMap { $0[0].flatMap { Int64($0) } })
         }
         claims.ids.withLock { $0.subtract(results.map(\.id)) }
+        let lost: [String?] = results.map(\.id).filter { !owned.contains($0) }.map { "\($0)" }
+        if !lost.isEmpty {
+            let sql = "SELECT 1 FROM refrain_request WHERE id = ANY ($1::bigint[])"
+            guard try connection.query(sql, [PostgresConnection.array(lost)]).count == lost.count else {
+                throw QueueError(.noSuchItem, "rows of requests that are under way were deleted")
+            }
+        }
         return results.map { owned.contains($0.id) }
     }
 

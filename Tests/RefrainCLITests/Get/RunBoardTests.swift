@@ -113,7 +113,7 @@ struct RunBoardTests {
             let response = HTTPResponse(request: try HTTPRequest(job.request.url), status: .ok)
             var outcome = FetchOutcome(index: number, url: job.request.url, method: "GET", result: .success(response))
             (outcome.job, outcome.isWrittenAtOnce) = (job, true)
-            try await plan.note(outcome)
+            _ = try await plan.note(outcome)
             #expect(try TransferState.read(file).entries.filter { $0.outcome == .done }.count == count)
         }
         folder.remove()

@@ -80,7 +80,7 @@ struct RunPlan: Sendable {
                 planned[index] = FetchJob(jobs[index], entry: planned[index].entry ?? wanted[index], action: .wait)
             }
             let noted = dropped.filter { planned[$0].action != .wait }.compactMap { planned[$0].entry }
-            if !noted.isEmpty { try await state.note(noted) }
+            if !noted.isEmpty { _ = try await state.note(noted) }
             return planned
         } catch {
             throw UsageError("\(settings.state.option): \(error)")
@@ -201,22 +201,25 @@ struct RunPlan: Sendable {
     /// The row of a request that must not be sent twice, that of a large body, and the first one after a pause are
     /// written at once, and so is each one in a run that follows a killed one: a request that has ended would count as
     /// one that was under way if the process is killed again. Other rows wait for a tenth of a second.
-    mutating func note(_ outcome: FetchOutcome) async throws(DatabaseError) {
-        guard state != nil, let row = Self.row(of: outcome) else { return }
+    ///
+    /// - Returns: false if another run has taken the request, since the claim of this one had ended.
+    mutating func note(_ outcome: FetchOutcome) async throws(DatabaseError) -> Bool {
+        guard let state, let row = Self.row(of: outcome) else { return true }
         ended.append(row)
-        try await write(outcome.isWrittenAtOnce || Self.isUrgent(row))
+        let taken = try await write(outcome.isWrittenAtOnce || Self.isUrgent(row) || !state.maySend(row))
+        return !taken.contains { $0.identity == row.identity }
     }
 
     /// Records rows that can wait.
     mutating func note(_ rows: [TransferState.Entry]) async throws(DatabaseError) {
         guard state != nil else { return }
         ended += rows
-        try await write(false)
+        _ = try await write(false)
     }
 
-    private mutating func write(_ isUrgent: Bool) async throws(DatabaseError) {
+    private mutating func write(_ isUrgent: Bool) async throws(DatabaseError) -> [TransferState.Entry] {
         let isAfterPause = lastWrite.map { ContinuousClock.now - $0 >= Self.writeInterval } ?? true
-        if isUrgent || isAfterPause || ended.count >= Self.maximumRows { try await writeEnded() }
+        return isUrgent || isAfterPause || ended.count >= Self.maximumRows ? try await writeEnded() : []
     }
 
     /// Whether a row must be written at once.
@@ -241,17 +244,18 @@ struct RunPlan: Sendable {
 
     /// Writes sends of requests that are under way.
     func add(_ sends: [SendCounter.Sends]) async throws(DatabaseError) {
-        if !sends.isEmpty { try await state?.add(sends) }
+        if !sends.isEmpty { _ = try await state?.add(sends) }
     }
 
-    /// Writes the rows that wait.
-    private mutating func writeEnded() async throws(DatabaseError) {
-        guard let state, !ended.isEmpty else { return }
+    /// Writes the rows that wait; returns those that are not written, since other runs have taken the requests.
+    @discardableResult
+    private mutating func writeEnded() async throws(DatabaseError) -> [TransferState.Entry] {
+        guard let state, !ended.isEmpty else { return [] }
         defer {
             ended.removeAll(keepingCapacity: true)
             lastWrite = .now
         }
-        try await state.note(ended)
+        return try await state.note(ended)
     }
 
     /// The row of a request that has ended.

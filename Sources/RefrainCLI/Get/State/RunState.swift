@@ -29,9 +29,11 @@ protocol RunState: Sendable {
     /// - Parameter begun: when it was first sent, in seconds since 1970.
     func begin(_ entry: Entry, at begun: Double) async throws(DatabaseError)
     /// Writes outcomes; the attempts are added to those of earlier runs.
-    func note(_ entries: [Entry]) async throws(DatabaseError)
-    /// Adds sends of requests that are under way to the attempts of their rows.
-    func add(_ sends: [SendCounter.Sends]) async throws(DatabaseError)
+    ///
+    /// - Returns: those that are not written, since another run has taken the requests.
+    func note(_ entries: [Entry]) async throws(DatabaseError) -> [Entry]
+    /// Adds sends of requests that are under way to the attempts of their rows; false if another run has taken one.
+    func add(_ sends: [SendCounter.Sends]) async throws(DatabaseError) -> Bool
     /// Notes whether all requests of a list are in the state.
     func note(list name: String, isRead: Bool) async throws(DatabaseError)
     /// Removes the unfinished requests of earlier runs of the list that are not in it any more.

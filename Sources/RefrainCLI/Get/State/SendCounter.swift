@@ -100,18 +100,17 @@ final class SendCounter: HTTPMiddleware {
         guard let count = request.sendCount else { return await next.load(request) }
         var maySend = state.maySend(count.entry)
         if !maySend { maySend = await state.regain(count.entry) }
-        guard maySend else {
-            let message = "it is not sent, since the claim of this run has ended: another one may have it"
-            return .failure(HTTPError(.cannotWriteToFile, request: request, message: message, bytesSent: 0))
-        }
-        count.send()
-        if count.writesAtOnce, let sends = count.take() {
+        var message = "it is not sent, since the claim of this run has ended: another one may have it"
+        if maySend { count.send() }
+        if maySend, count.writesAtOnce, let sends = count.take() {
             do throws(DatabaseError) {
-                try await state.add([sends])
+                maySend = try await state.add([sends])
             } catch {
-                let message = "it is not sent, since the state cannot be written: \(error)"
-                return .failure(HTTPError(.cannotWriteToFile, request: request, message: message, bytesSent: 0))
+                (maySend, message) = (false, "it is not sent, since the state cannot be written: \(error)")
             }
+        }
+        guard maySend else {
+            return .failure(HTTPError(.cannotWriteToFile, request: request, message: message, bytesSent: 0))
         }
         return await next.load(request)
     }

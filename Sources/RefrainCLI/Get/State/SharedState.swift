@@ -38,7 +38,6 @@ final class SharedState: RunState {
     private let say: @Sendable (String) -> Void
     private let claims: SharedRequests.Claims
     private let renewal: SharedRequests.Renewal
-    private let location: SharedStateLocation
     /// This machine and its output folder, where the files of its requests are; nil without a folder.
     private let place: String?
 
@@ -54,7 +53,7 @@ final class SharedState: RunState {
         patience: Duration = .seconds(60),
         say: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(UsageError) {
-        (self.location, self.patience, self.say) = (location, patience, say)
+        (self.patience, self.say) = (patience, say)
         do throws(QueueError) {
             let requests = try SharedRequests(location.url, name: location.queue, lease: location.lease)
             claims = requests.claims
@@ -230,21 +229,15 @@ final class SharedState: RunState {
             guard let row = entry.row else { return false }
             return try box.requests.begin(row, age: age, key: entry.key)
         }
-        guard isOwned else { throw Self.taken }
+        guard isOwned else { throw DatabaseError("another run has taken it, since the claim of this one had ended") }
     }
 
-    func note(_ entries: [Entry]) async throws(DatabaseError) {
+    func note(_ entries: [Entry]) async throws(DatabaseError) -> [Entry] {
         let results = entries.compactMap { entry in entry.row.map { outcome(of: entry, $0) } }
         let areKept = try await call { box, isAgain throws(QueueError) in
             try box.requests.finish(results, mayBeWritten: isAgain)
         }
-        let lost = zip(entries, areKept).filter { !$1 }.map { $0.0 }
-        guard let first = lost.first else { return }
-        let others = lost.count > 1 ? ", and of \(lost.count - 1) more" : ""
-        throw DatabaseError(
-            "the result of \(first.method) \(SanitizedURL.shown(first.url))\(others) is not kept: the database was out of reach for longer than "
-                + "\(DurationText.plain(location.lease)), and another run may have taken the request"
-        )
+        return zip(entries, areKept).filter { !$1 }.map { $0.0 }
     }
 
     private func outcome(of entry: Entry, _ id: Int64) -> SharedRequests.Outcome {
@@ -270,17 +263,13 @@ final class SharedState: RunState {
         )
     }
 
-    func add(_ sends: [SendCounter.Sends]) async throws(DatabaseError) {
-        let areOwned = try await call { box, _ throws(QueueError) in
+    func add(_ sends: [SendCounter.Sends]) async throws(DatabaseError) -> Bool {
+        try await call { box, _ throws(QueueError) in
             try box.requests.count(
                 sends.compactMap { sends in sends.entry.row.map { ($0, sends.count, sends.claims) } }
-            )
+            ).allSatisfy(\.self)
         }
-        // The send of an order is counted alone, just before it. That a request waits is lost with its claim.
-        if areOwned == [false], sends.contains(where: { $0.count > 0 }) { throw Self.taken }
     }
-
-    private static let taken = DatabaseError("another run has taken it, since the claim of this one had ended")
 
     func note(list name: String, isRead: Bool) async throws(DatabaseError) {
         try await call { box, _ throws(QueueError) in try box.requests.note(list: name, isRead: isRead) }

@@ -520,22 +520,26 @@ final class TransferState: Sendable {
     }
 
     /// Writes outcomes in one transaction; the attempts are added to those of earlier runs.
-    func note(_ entries: [Entry]) throws(DatabaseError) {
+    @discardableResult
+    func note(_ entries: [Entry]) throws(DatabaseError) -> [Entry] {
         try transaction { box throws(DatabaseError) in
             for entry in entries { try box.update.run(Self.result(of: entry) + [.text(entry.identity)]) }
         }
+        return []
     }
 
     func followsKill(_ entry: Entry) -> Bool { followsKill }
 
     /// Adds sends of requests that are under way to the attempts of their rows.
-    func add(_ sends: [SendCounter.Sends]) throws(DatabaseError) {
+    @discardableResult
+    func add(_ sends: [SendCounter.Sends]) throws(DatabaseError) -> Bool {
         try transaction { box throws(DatabaseError) in
             for sends in sends {
                 let counts: [Database.Value] = [.integer(Int64(sends.count)), .integer(Int64(sends.claims))]
                 try box.count.run(counts + [.text(sends.entry.identity)])
             }
         }
+        return true
     }
 
     static func entry(_ row: Database.Statement) -> Entry {
