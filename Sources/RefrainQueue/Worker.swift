@@ -289,9 +289,10 @@ extension RequestQueue {
                 longestWait: Self.longestWait,
                 isOwned: { lease.isValid },
                 willWait: { mark.rest($0) },
-                refusal: { request in
+                // Weakly: a loader may keep its requests, as a mock does, and the worker has the loader.
+                refusal: { [weak self] request in
                     let maySend = await mark.begin(lease) { () throws(QueueError) in
-                        try await self.begin(claim, lease)
+                        try await self?.begin(claim, lease) ?? false
                     }
                     guard !maySend else { return nil }
                     let message = "not sent: it is not this worker's any more, or its store cannot be written"

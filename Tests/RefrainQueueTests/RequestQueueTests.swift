@@ -81,6 +81,23 @@ struct RequestQueueTests {
         #expect(item.attempts.map(\.number) == [1, 2])
     }
 
+    @Test("R37: a loader that keeps the requests that it was given does not keep their worker, nor itself")
+    func keptRequests() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        try await queue.enqueue(try Self.order())
+        weak var kept: MockLoader?
+        func work() async throws {
+            let mock = MockLoader().otherwise(.status(201))
+            kept = mock
+            try await Self.work(queue, on: Self.retrying(mock), until: 1)
+            #expect(mock.requests.count == 1)
+        }
+        try await work()
+        // The tasks of the run may end a moment after it.
+        #expect(await eventually(within: 20) { kept == nil })
+    }
+
     @Test("R2: a request without a key is not sent again after a redirect with a time", arguments: [301, 303])
     func redirectWithTime(status: Int) async throws {
         let scratch = try ScratchFile()
