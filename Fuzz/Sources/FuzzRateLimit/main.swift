@@ -15,6 +15,7 @@ fuzz { start, count in
     }
     let readings: [RateLimiter.Fields.Reset] = [
         .automatic, .delay(.seconds), .delay(.milliseconds), .epoch(.seconds), .epoch(.milliseconds),
+        .goDuration, .timestamp,
     ]
     for reset in readings {
         let reading = RateLimiter.Fields(reset: reset, structuredReset: reset)
@@ -22,7 +23,7 @@ fuzz { start, count in
         for limit in limits {
             precondition(limit.reset.map(isDelay) ?? true && limit.window.map(isDelay) ?? true, "out of range")
             precondition(limit.remaining ?? 0 >= 0 && limit.quota ?? 0 >= 0, "negative")
-            precondition(isDelay(limit.holdBack(sent: count, elapsed: .seconds(count))), "out of range")
+            precondition(limit.retryDelay.map(isDelay) ?? true, "out of range")
         }
         precondition((RateLimit.binding(of: limits) == nil) == limits.isEmpty, "no limit binds")
     }
