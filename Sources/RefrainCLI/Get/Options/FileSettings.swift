@@ -97,9 +97,12 @@ final class NamedByServerSink: ContentSink {
     }
 
     private func refusal(_ path: String, _ reason: String, _ response: HTTPResponse) -> HTTPError {
-        HTTPError(
+        // The name keeps the error, so that must not have the request that leads back here.
+        var request = response.request
+        request.download = nil
+        return HTTPError(
             .cannotCreateFile,
-            request: response.request,
+            request: request,
             message: "\(path), as the server names it, \(reason)",
             bytesSent: response.exchange.bytesSent
         )
