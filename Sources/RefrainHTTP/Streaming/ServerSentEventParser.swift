@@ -67,7 +67,7 @@ struct ServerSentEventParser {
     /// The data of the event that a stream ends within, after the beginning of a line; nil: it ends between two.
     func unfinishedData(after incomplete: [UInt8]) -> String? {
         var parser = self
-        // What is too long is no data that anyone looks for.
+        // What is too long is left out: only a short text is looked for in it.
         if !incomplete.isEmpty { _ = try? parser.take(incomplete) }
         return parser.isWithinEvent ? String(decoding: parser.data.dropLast(), as: UTF8.self) : nil
     }

@@ -103,8 +103,8 @@ package final class PostgresStore: QueueStore {
     /// Keeps what is behind an older request of its lane out of the index in which claims look.
     ///
     /// Such a row has `behind` until the rows before it have outcomes or are gone. At the end of the transaction that
-    /// inserts it, an older row is locked, so that the end of that row sees this one; a row for which none can be
-    /// locked at once is not taken to be behind. A claim looks at the lane itself.
+    /// inserts it, an older row is locked, so that the end of that row sees this one; where none can be locked at once,
+    /// the row enters the index. A claim looks at the lane itself.
     private static let lanes = """
         CREATE INDEX refrain_request_due ON refrain_request (queue, due, id) WHERE due IS NOT NULL AND NOT behind;
         CREATE OR REPLACE FUNCTION refrain_request_lane() RETURNS trigger

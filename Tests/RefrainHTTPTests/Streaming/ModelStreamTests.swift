@@ -329,7 +329,7 @@ struct ModelStreamTests {
         }
     }
 
-    @Test("R36: an answer that was cut short before its first event is no success, and its hook goes on after others")
+    @Test("R36: an answer cut short before its first event has failed, and its hook goes on after others")
     func cutShortAndResumed() async throws {
         for (text, expected) in [("data: {\"n\"", []), ("data: a\n\ndata: {\"n\"", ["a", "b"])] as [(String, [String])]
         {
