@@ -52,4 +52,16 @@ enum LaneModel {
         let waiting = try query("SELECT id FROM refrain_request WHERE due IS NOT NULL AND lane = 'long'").count
         #expect(try query(seen + " AND lane = 'long'").count < 4 && waiting > 8)
     }
+
+    /// Claims and finishes all that is due; returns the identifiers in the order of the claims.
+    static func drain(_ store: any QueueStore) throws -> [Int64?] {
+        var taken: [Int64?] = []
+        for token in 1...Int64.max {
+            let claims = try store.claim(9, token: token, wantsBegun: false)
+            if claims.isEmpty { break }
+            taken += claims.map(\.id)
+            _ = try store.finish(claims.map { ClaimResult($0, .done) })
+        }
+        return taken
+    }
 }
