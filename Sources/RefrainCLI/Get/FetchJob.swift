@@ -31,7 +31,7 @@ final class FetchJob: Sendable {
     let request: ListedRequest
     /// The identity of the request in the state.
     let identity: String
-    /// The identity that earlier versions gave it; nil: the same.
+    /// The identity that earlier versions gave a request that is not safe; nil: it is safe.
     let oldIdentity: String?
     /// The path of the file.
     let file: String?
@@ -40,7 +40,7 @@ final class FetchJob: Sendable {
     /// The digest that its content must have; nil: none was given.
     let digest: ContentDigest?
     /// Its row in the state.
-    let entry: TransferState.Entry?
+    let entry: ListEntry?
     let action: Action
 
     init(
@@ -62,7 +62,7 @@ final class FetchJob: Sendable {
     }
 
     /// A job of which the state says what is to be done.
-    init(_ job: FetchJob, entry: TransferState.Entry, action: Action) {
+    init(_ job: FetchJob, entry: ListEntry, action: Action) {
         request = job.request
         identity = job.identity
         oldIdentity = job.oldIdentity

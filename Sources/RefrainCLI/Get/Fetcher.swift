@@ -14,7 +14,7 @@ internal import Darwin
 final class Fetcher: Sendable {
     private let settings: GetSettings
     /// The state of the run; nil: none is kept.
-    private let state: (any RunState)?
+    private let state: ListState?
     /// The outputs of bodies that are written as they arrive, by path; the default is standard output.
     private let streams: [String: Output]
     /// The chain of each transport.
@@ -36,7 +36,7 @@ final class Fetcher: Sendable {
     init(
         _ settings: GetSettings,
         streams: [String: Output],
-        state: (any RunState)?,
+        state: ListState?,
         quota: (any QuotaStore)?,
         progress: Progress
     ) {

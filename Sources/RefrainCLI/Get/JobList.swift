@@ -121,7 +121,7 @@ struct JobList: Sendable {
             return FetchJob(
                 request: request,
                 identity: identity,
-                oldIdentity: old == identity ? nil : old,
+                oldIdentity: old,
                 file: file,
                 name: relative,
                 digest: digest
@@ -174,7 +174,7 @@ struct JobList: Sendable {
         var url = url
         // Letters beyond ASCII are sent percent-encoded, so both spellings are one request.
         if !url.isASCII, let sent = try? HTTPRequest(url) { url = sent.url.absoluteString }
-        return TransferState.identity(
+        return ListEntry.identity(
             method: method.rawValue,
             url: SanitizedURL.canonical(SanitizedURL.withoutFragment(url)),
             content: Array(content.utf8)
@@ -196,7 +196,7 @@ struct JobList: Sendable {
         var url = template.url(of: request)
         // Letters beyond ASCII are sent percent-encoded, so both spellings are one request.
         if !url.isASCII, let sent = try? HTTPRequest(url) { url = sent.url.absoluteString }
-        return TransferState.identity(
+        return ListEntry.identity(
             method: template.method(of: request).rawValue,
             url: SanitizedURL.withoutFragment(SanitizedURL.text(url)),
             content: Array(content.utf8)

@@ -10,7 +10,7 @@ final class RunBoard: Sendable {
     enum Event: Sendable {
         indirect case fetched(FetchOutcome)
         /// Requests have ended that only need these rows written.
-        case noted([TransferState.Entry])
+        case noted([ListEntry])
         /// A worker found no job.
         case ended
         /// A request waits for its next attempt, so that another one may begin.
@@ -31,7 +31,7 @@ final class RunBoard: Sendable {
         /// An outcome that must be shown, written or counted.
         case outcome(FetchOutcome)
         /// The row of an outcome that needs nothing else; it can wait.
-        case row(TransferState.Entry)
+        case row(ListEntry)
     }
 
     private typealias Waiter = UnsafeContinuation<[Event], Never>
@@ -52,7 +52,7 @@ final class RunBoard: Sendable {
         var resting = 0
         var events: [Event] = []
         /// The rows that the run has not taken yet; a few of them do not wake it.
-        var rows: [TransferState.Entry] = []
+        var rows: [ListEntry] = []
         var waiter: Waiter?
 
         /// Adds an event; returns the continuation that waits for events, if any, with all pending events.

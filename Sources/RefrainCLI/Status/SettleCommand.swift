@@ -54,9 +54,9 @@ struct SettleCommand {
 
     private func settle(_ name: String, now: Double) throws(UsageError) -> [Settlement.Settled] {
         #if PostgreSQL
-        if let shared { return try SharedState(shared).settle(ids, as: settlement, now: now) }
+        if let shared { return try ListState(shared).settle(ids, as: settlement, now: now) }
         #endif
         guard let path else { return [] }
-        return try TransferState(path: path, option: name).settle(ids, as: settlement, now: now)
+        return try ListState(path: path, option: name).settle(ids, as: settlement, now: now)
     }
 }

@@ -4,7 +4,7 @@ internal import RefrainQueue
 
 /// `refrain status`: shows the state of a list of requests, also while a run is under way.
 struct StatusCommand {
-    private let entries: [TransferState.Entry]
+    private let entries: [ListEntry]
     private let isJSON: Bool
     /// The state is damaged, and other rows are lost.
     private let damage: DatabaseError?
@@ -27,19 +27,17 @@ struct StatusCommand {
         let isFolder = Directory.kind(of: operand) == .folder
         let path = try Self.path(ofState: operand)
         do throws(DatabaseError) {
-            // First, since a run may be reading its list.
-            areListsRead = (try? TransferState.areListsRead(path)) ?? nil
-            let (read, damage) = try TransferState.read(path)
-            entries = read.map { isFolder ? Self.withPartialFile($0, in: operand) : $0 }
-            self.damage = damage
+            let contents = try StateFile.read(path)
+            (areListsRead, damage) = (contents.areListsRead, contents.damage)
+            entries = contents.entries.map { isFolder ? Self.withPartialFile($0, in: operand) : $0 }
         } catch {
             throw UsageError("\(Sanitized.text(operand)): \(error)")
         }
     }
 
-    private static func read(_ location: SharedStateLocation) throws(UsageError) -> (Bool?, [TransferState.Entry]) {
+    private static func read(_ location: SharedStateLocation) throws(UsageError) -> (Bool?, [ListEntry]) {
         #if PostgreSQL
-        let state = try SharedState(location)
+        let state = try ListState(location)
         do throws(DatabaseError) {
             // First, since a run may be reading its list.
             return (try state.areListsRead(), try state.entries())
@@ -63,7 +61,7 @@ struct StatusCommand {
     }
 
     /// A request with the bytes that its partial file holds now; its row is written only when it has ended.
-    private static func withPartialFile(_ entry: TransferState.Entry, in folder: String) -> TransferState.Entry {
+    private static func withPartialFile(_ entry: ListEntry, in folder: String) -> ListEntry {
         guard [.pending, .partial, .failed].contains(entry.outcome), let name = entry.name,
             let size = PartialNames(Directory.path(folder, name)).size, size > 0
         else { return entry }
@@ -83,14 +81,14 @@ struct StatusCommand {
     }
 
     /// Whether no run sends a request any more.
-    private static func isSettled(_ entry: TransferState.Entry) -> Bool { [.done, .forgotten].contains(entry.outcome) }
+    private static func isSettled(_ entry: ListEntry) -> Bool { [.done, .forgotten].contains(entry.outcome) }
 
     /// The counts, and the requests that are not done.
     ///
     /// - Parameter isCut: whether a run has ended before its list was read to the end, or is still reading it.
-    static func text(_ entries: [TransferState.Entry], isCut: Bool = false) -> String {
+    static func text(_ entries: [ListEntry], isCut: Bool = false) -> String {
         var counts: [String] = []
-        for outcome in [TransferState.Outcome.done, .forgotten, .partial, .failed, .unknown, .begun, .pending] {
+        for outcome in [ListEntry.Outcome.done, .forgotten, .partial, .failed, .unknown, .begun, .pending] {
             let count = entries.count { $0.outcome == outcome }
             if count > 0 || outcome == .done { counts.append("\(count) \(outcome.rawValue)") }
         }
@@ -101,7 +99,7 @@ struct StatusCommand {
         text += "\(attempts) attempts\n"
         if isCut { text += "the list was not read to its end\n" }
         // What needs a decision first: of a long list that was interrupted, most lines are of requests not made yet.
-        let order: [TransferState.Outcome] = [.failed, .unknown, .begun, .partial, .pending]
+        let order: [ListEntry.Outcome] = [.failed, .unknown, .begun, .partial, .pending]
         let shown = order.map { outcome in entries.filter { $0.outcome == outcome } }
         let pending = shown.last?.count ?? 0
         for entry in shown.dropLast().joined() + (shown.last ?? []).prefix(Self.shownPending) {
@@ -128,7 +126,7 @@ struct StatusCommand {
     /// The number of pending requests that are listed.
     private static let shownPending = 10
 
-    private static func json(_ entry: TransferState.Entry) -> JSON {
+    private static func json(_ entry: ListEntry) -> JSON {
         .object([
             ("id", .string(entry.id)), ("url", .string(entry.url)), ("method", .string(entry.method)),
             ("outcome", .string(entry.outcome.rawValue)),

@@ -12,7 +12,7 @@ package final class SQLiteStore: QueueStore {
     package let pollInterval = Duration.milliseconds(200)
 
     /// The version of the tables.
-    static let version: Int64 = 2
+    package static let version: Int64 = 2
     /// The `due` of rows that a worker has.
     private static let never: Int64 = .max
 
@@ -42,14 +42,15 @@ package final class SQLiteStore: QueueStore {
             let shown = PrintableText.line(path)
             throw QueueError(.cannotOpen, "a queue needs a file, which outlives the process; \"\(shown)\" names none")
         }
-        try prepare()
+        try Self.prepare(database, path, queue: queue)
     }
 
     private var now: Int64 { clocks.wallNow.sinceEpoch.inMilliseconds }
 
     // MARK: Tables
 
-    private func prepare() throws(QueueError) {
+    /// Makes the tables where they are missing, brings those of earlier versions up to date, and notes a queue.
+    static func prepare(_ database: Database, _ path: String, queue: String) throws(QueueError) {
         var version: Int64?
         do throws(DatabaseError) {
             var names: Set<String> = []
@@ -57,13 +58,13 @@ package final class SQLiteStore: QueueStore {
             // A database of the application's own keeps its journal.
             if names.isEmpty { try database.run("PRAGMA journal_mode = WAL") }
             if !names.contains("refrain_queue") { try database.run("BEGIN IMMEDIATE; \(Self.schema); COMMIT") }
-            version = try self.version()
+            version = try Self.version(of: database)
             if version == 1 {
                 try database.run("BEGIN IMMEDIATE")
                 // Another process may have done it meanwhile.
-                if try self.version() == 1 { try database.run(Self.migration) }
+                if try Self.version(of: database) == 1 { try database.run(Self.migration) }
                 try database.run("COMMIT")
-                version = try self.version()
+                version = try Self.version(of: database)
             }
             if version ?? Self.version == Self.version {
                 try database.prepare("SELECT \(Self.columns), dedupe FROM refrain_request LIMIT 0").run()
@@ -86,7 +87,8 @@ package final class SQLiteStore: QueueStore {
         )
     }
 
-    private func version() throws(DatabaseError) -> Int64? {
+    /// The version of the tables; nil: no queue is noted.
+    package static func version(of database: Database) throws(DatabaseError) -> Int64? {
         var version: Int64?
         try database.prepare("SELECT max(version) FROM refrain_queue").run { version = $0.integer(0) }
         return version
@@ -567,7 +569,8 @@ package final class SQLiteStore: QueueStore {
         } catch { throw Self.error(error, path) }
     }
 
-    private static func error(_ error: DatabaseError, _ path: String) -> QueueError {
+    /// The error of a queue for one of its file.
+    static func error(_ error: DatabaseError, _ path: String) -> QueueError {
         let (kind, advice): (QueueError.Code, String?) =
             switch error.code {
             case SQLITE_FULL: (.full, "make space for it")

@@ -114,7 +114,7 @@ struct RunBoardTests {
             var outcome = FetchOutcome(index: number, url: job.request.url, method: "GET", result: .success(response))
             (outcome.job, outcome.isWrittenAtOnce) = (job, true)
             _ = try await plan.note(outcome)
-            #expect(try TransferState.read(file).entries.filter { $0.outcome == .done }.count == count)
+            #expect(try StateFile.read(file).entries.filter { $0.outcome == .done }.count == count)
         }
         folder.remove()
     }
@@ -172,7 +172,7 @@ struct RunBoardTests {
         }
         #expect(!board.isIdle)
         let job = try #require(board.next(after: ending, isCancelled: false))
-        var rows: [TransferState.Entry] = []
+        var rows: [ListEntry] = []
         for case .noted(let taken) in await taking.value { rows += taken }
         // On a busy machine the first ones are taken before the last ones come.
         while rows.count < 64 {

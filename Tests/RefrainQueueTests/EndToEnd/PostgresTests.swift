@@ -246,7 +246,7 @@ struct PostgresTests {
             UPDATE refrain_queue SET version = 1
             """
         )
-        _ = try SharedRequests(server.location, name: "l", lease: .seconds(30)).note(list: "a", isRead: true)
+        _ = try RequestList.SharedStore(server.location, name: "l", lease: .seconds(30)).note(list: "a", isRead: true)
         let store = try Self.store(server)
         #expect(try LaneModel.drain(store) == [ids[0], ids[2], ids[1], ids[3]])
     }

@@ -24,42 +24,39 @@ import Darwin
     .timeLimit(.minutes(10))
 )
 struct SharedRequestsTests {
-    private static func run(_ server: PostgresServer, lease: Duration = .seconds(30)) throws -> SharedRequests {
-        try SharedRequests(server.location, name: "l", lease: lease)
+    private static func run(
+        _ server: PostgresServer,
+        lease: Duration = .seconds(30)
+    ) throws -> RequestList.SharedStore {
+        try RequestList.SharedStore(server.location, name: "l", lease: lease)
     }
 
-    private static func new(_ count: Int) -> [SharedRequests.New] {
-        (0..<count).map { SharedRequests.New(name: "n\($0)", title: "POST https://example.com/\($0)", key: "k\($0)") }
+    private static func new(_ count: Int) -> [RequestList.New] {
+        (0..<count).map { .init(name: "n\($0)", method: "POST", url: "https://example.com/\($0)", key: "k\($0)") }
     }
 
     private static func result(
-        _ row: SharedRequests.Row,
+        _ row: RequestList.Row,
         _ outcome: RequestQueue.Item.Outcome = .done
-    ) -> SharedRequests.Outcome {
-        SharedRequests.Outcome(
-            id: row.id,
-            outcome: outcome,
-            attempts: 1,
-            status: 200,
-            error: "a\"b\0",
-            detail: "{}",
-            hasBegun: true
-        )
+    ) -> RequestList.Result {
+        var result = RequestList.Result(id: row.id, outcome: outcome, attempts: 1, hasBegun: true)
+        (result.status, result.error, result.validator, result.bytes) = (200, "a\"b\0", "\"v\"", 5)
+        return result
     }
 
     @Test("R37: one run has a request, and one that has lost it writes nothing, sends nothing and gives nothing back")
     func claims() throws {
         let server = try PostgresServer()
         let (a, b) = (try Self.run(server, lease: .seconds(1)), try Self.run(server, lease: .seconds(1)))
-        let rows = try a.register(Self.new(3))
+        let rows = try a.register(Self.new(3)).compactMap(\.self)
         #expect(rows.map(\.name) == ["n0", "n1", "n2"] && rows.map(\.key) == ["k0", "k1", "k2"])
-        let same = try b.register(Self.new(3))
+        let same = try b.register(Self.new(3)).compactMap(\.self)
         #expect(same.map(\.id) == rows.map(\.id) && same.allSatisfy { $0.owner == nil && $0.outcome == .ready })
-        #expect(try a.claim(rows) == [true, true, true])
-        #expect(try b.claim(same) == [false, false, false])
-        let held = try b.register(Self.new(3))
+        #expect(try a.claim(rows.map(\.revision)) == [true, true, true])
+        #expect(try b.claim(same.map(\.revision)) == [false, false, false])
+        let held = try b.register(Self.new(3)).compactMap(\.self)
         #expect(held.allSatisfy { $0.owner?.hasSuffix("/\(getpid())") == true && $0.claims == 0 })
-        #expect(try b.claim(held) == [false, false, false])
+        #expect(try b.claim(held.map(\.revision)) == [false, false, false])
         #expect(try b.begin(rows[0].id, age: .zero, key: "other") == false)
         #expect(try a.begin(rows[0].id, age: .zero, key: "k0") && a.claims.mayStillSend(rows[0].id))
         #expect(try b.finish([Self.result(rows[0])]) == [false])
@@ -67,10 +64,11 @@ struct SharedRequestsTests {
         #expect(try a.finish([Self.result(rows[2])]) == [true])
         poll(nil, 0, 1100)
         #expect(!a.claims.mayStillSend(rows[0].id))
-        let free = try b.register(Self.new(3))
+        let free = try b.register(Self.new(3)).compactMap(\.self)
         #expect(free.map(\.owner) == [nil, nil, nil] && free.map { $0.age == nil } == [false, true, true])
-        #expect(free[2].outcome == .done && free[2].error == "a\"b" && free[2].detail == "{}" && free[2].isRecent)
-        #expect(try b.claim(Array(free[..<2])) == [true, true])
+        #expect(free[2].outcome == .done && free[2].error == "a\"b" && free[2].isRecent)
+        #expect(free[2].validator == "\"v\"" && free[2].bytes == 5)
+        #expect(try b.claim((Array(free[..<2])).map(\.revision)) == [true, true])
         // A late renewal does not bring back what another run has.
         try a.renew()
         #expect(!a.claims.mayStillSend(rows[0].id) && b.claims.mayStillSend(rows[0].id))
@@ -83,14 +81,14 @@ struct SharedRequestsTests {
         // Three claims that were begun or had results: one send was counted as it began.
         #expect(all.map(\.outcome) == [.done, .done, .done] && all.map(\.attempts) == [2, 1, 1])
         // What was read before it changed is not claimed.
-        #expect(try a.claim(Array(free[..<2])) == [false, false])
+        #expect(try a.claim((Array(free[..<2])).map(\.revision)) == [false, false])
     }
 
     @Test("R31: a database that is not there is an error that says so")
     func unreachable() async throws {
         func code(_ location: String) -> QueueError.Code? {
             do throws(QueueError) {
-                _ = try SharedRequests(location, name: "l", lease: .seconds(30))
+                _ = try RequestList.SharedStore(location, name: "l", lease: .seconds(30))
                 return nil
             } catch {
                 return error.code
@@ -109,7 +107,7 @@ struct SharedRequestsTests {
         #expect(try a.areListsRead() == false)
         try a.note(list: "one\n\"", isRead: true)
         #expect(try b.areListsRead() == true)
-        let other = try SharedRequests(server.location, name: "other", lease: .seconds(30))
+        let other = try RequestList.SharedStore(server.location, name: "other", lease: .seconds(30))
         #expect(try other.areListsRead() == nil)
     }
 
@@ -117,13 +115,13 @@ struct SharedRequestsTests {
     func release() throws {
         let server = try PostgresServer()
         let (a, b) = (try Self.run(server), try Self.run(server))
-        let rows = try a.register(Self.new(2))
-        #expect(try a.claim(rows) == [true, true])
+        let rows = try a.register(Self.new(2)).compactMap(\.self)
+        #expect(try a.claim(rows.map(\.revision)) == [true, true])
         #expect(try a.begin(rows[0].id, age: .seconds(3), key: "k0"))
         try a.release()
-        let left = try b.register(Self.new(2))
+        let left = try b.register(Self.new(2)).compactMap(\.self)
         #expect(left.map { $0.owner == nil } == [false, true] && left[1].claims == 0)
-        #expect(try b.claim(left) == [false, true])
+        #expect(try b.claim(left.map(\.revision)) == [false, true])
         #expect(left[0].age.map { $0 >= .seconds(3) } == true)
         // As after a step of the clock: a run does not take the key of unknown age for a new one.
         try PostgresConnection(server.location).run("UPDATE refrain_request SET begun = begun + 3600000")
@@ -143,15 +141,15 @@ struct SharedRequestsTests {
         let arguments = try Arguments(["--lease", "1s"], options: CommandSpec.named(.get).options)
         let location = try #require(try SharedStateLocation(server.url, arguments))
         let wanted = ["sent", "waits", "claimed"].map {
-            TransferState.Entry(identity: $0, url: "https://example.com/\($0)", method: "GET")
+            ListEntry(identity: $0, url: "https://example.com/\($0)", method: "GET")
         }
         // Each run is left without a word, as by SIGKILL, and the next one comes after its lease.
         for deaths in 0..<3 {
             if deaths > 0 { poll(nil, 0, 1200) }
-            let state = try SharedState(location)
+            let state = try ListState(location)
             let entries = try await state.register(wanted, isDurable: true) { _ in false }.compactMap { $0 }
             #expect(entries.map(\.claims) == [deaths, 0, 0])
-            #expect(entries.allSatisfy { state.followsKill($0) == (deaths > 0) })
+            #expect(entries.allSatisfy { $0.isLeftBehind == (deaths > 0) })
             #expect(try await state.claim(entries) == [true, true, true])
             _ = try await state.add(entries[..<2].map { SendCounter.Sends(entry: $0, count: 1, claims: 1) })
             let rest = SendCounter.Sends(entry: entries[1], count: 0, claims: -1)
@@ -186,10 +184,10 @@ struct SharedRequestsTests {
         let told = Journal<String>()
         let arguments = try Arguments(["--lease", "1s"], options: CommandSpec.named(.get).options)
         let location = try #require(try SharedStateLocation(server.url, arguments))
-        let state = try SharedState(location) { told.append($0) }
+        let state = try ListState(location) { told.append($0) }
         let own = try PostgresConnection(server.location)
         try own.run("BEGIN; LOCK TABLE refrain_request")
-        let wanted = TransferState.Entry(identity: "a", url: "https://example.com/", method: "POST")
+        let wanted = ListEntry(identity: "a", url: "https://example.com/", method: "POST")
         async let rows = state.register([wanted], isDurable: true) { _ in false }
         await told.entries(atLeast: 1)
         try own.run("COMMIT")
@@ -204,12 +202,12 @@ struct SharedRequestsTests {
         let random = RandomSource(seed: 1)
         let long = (0..<500).map { _ in String(random.next(), radix: 36) }.joined()
         let wanted = ["1", "2"].map { end in
-            TransferState.Entry(identity: "GET /\(long)\(end)", url: "/\(long)\(end)", method: "GET")
+            ListEntry(identity: "GET /\(long)\(end)", url: "/\(long)\(end)", method: "GET")
         }
-        let state = try SharedState(location)
-        let rows = try await state.register(wanted, isDurable: true) { _ in false }.map { $0?.row }
+        let state = try ListState(location)
+        let rows = try await state.register(wanted, isDurable: true) { _ in false }.map { $0?.row?.id }
         #expect(Set(rows).count == 2)
-        #expect(try await state.register(wanted, isDurable: true) { _ in false }.map { $0?.row } == rows)
+        #expect(try await state.register(wanted, isDurable: true) { _ in false }.map { $0?.row?.id } == rows)
         let entries = try state.entries()
         #expect(entries.map(\.url) == wanted.map(\.url))
         #expect(try state.settle([entries[1].id], as: .forget, now: 1).count == 1)
@@ -219,10 +217,10 @@ struct SharedRequestsTests {
     func lostAnswers() throws {
         let server = try PostgresServer()
         let (a, b) = (try Self.run(server), try Self.run(server))
-        let rows = try a.register(Self.new(2))
-        for _ in 0..<2 { #expect(try a.claim(rows) == [true, true]) }
-        #expect(try a.register(Self.new(2)).allSatisfy { $0.owner == nil && $0.claims == 0 })
-        #expect(try b.claim(rows) == [false, false])
+        let rows = try a.register(Self.new(2)).compactMap(\.self)
+        for _ in 0..<2 { #expect(try a.claim(rows.map(\.revision)) == [true, true]) }
+        #expect(try a.register(Self.new(2)).compactMap(\.self).allSatisfy { $0.owner == nil && $0.claims == 0 })
+        #expect(try b.claim(rows.map(\.revision)) == [false, false])
         #expect(try a.finish([Self.result(rows[0])]) == [true])
         #expect(try a.finish([Self.result(rows[0])]) == [false])
         #expect(try a.finish([Self.result(rows[0])], mayBeWritten: true) == [true])
@@ -238,8 +236,8 @@ struct SharedRequestsTests {
         let told = Journal<String>()
         let arguments = try Arguments(["--lease", "2s"], options: CommandSpec.named(.get).options)
         let location = try #require(try SharedStateLocation(server.url, arguments))
-        let state = try SharedState(location, patience: .seconds(5)) { told.append($0) }
-        let wanted = TransferState.Entry(identity: "a", url: "https://example.com/", method: "POST")
+        let state = try ListState(location, patience: .seconds(5)) { told.append($0) }
+        let wanted = ListEntry(identity: "a", url: "https://example.com/", method: "POST")
         let entry = try #require(try await state.register([wanted], isDurable: true) { _ in false }.first ?? nil)
         #expect(try await state.claim([entry]) == [true])
         #expect(state.maySend(entry))
@@ -264,15 +262,15 @@ struct SharedRequestsTests {
     @Test("R37: of runs that claim the same requests at the same time, one gets each")
     func contention() async throws {
         let server = try PostgresServer()
-        let rows = try Self.run(server).register(Self.new(300))
+        let rows = try Self.run(server).register(Self.new(300)).compactMap(\.self)
         let location = server.location
         let taken = try await withThrowingTaskGroup(of: [Int64].self) { group in
             for _ in 0..<4 {
                 group.addTask {
-                    let run = try SharedRequests(location, name: "l", lease: .seconds(30))
+                    let run = try RequestList.SharedStore(location, name: "l", lease: .seconds(30))
                     return try (0..<30).flatMap { part -> [Int64] in
                         let part = Array(rows[(part * 10)..<(part * 10 + 10)])
-                        return try zip(part, run.claim(part)).filter(\.1).map(\.0.id)
+                        return try zip(part, run.claim(part.map(\.revision))).filter(\.1).map(\.0.id)
                     }
                 }
             }

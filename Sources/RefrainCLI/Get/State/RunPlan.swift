@@ -5,10 +5,10 @@ internal import RefrainQueue
 /// The action for each request of a run, according to the state of earlier runs.
 struct RunPlan: Sendable {
     /// The state; nil: none is kept.
-    let state: (any RunState)?
+    let state: ListState?
     private let settings: GetSettings
     /// The rows of ended requests that are not written yet.
-    private var ended: [TransferState.Entry] = []
+    private var ended: [ListEntry] = []
 
     /// Opens the state of a run, if it has one; `say` tells the user what becomes of it.
     init(_ settings: GetSettings, say: @escaping @Sendable (String) -> Void = { _ in }) throws(UsageError) {
@@ -19,27 +19,20 @@ struct RunPlan: Sendable {
     private static func open(
         _ settings: GetSettings,
         _ say: @escaping @Sendable (String) -> Void
-    ) throws(UsageError) -> (any RunState)? {
+    ) throws(UsageError) -> ListState? {
         let state = settings.state
         #if PostgreSQL
         if let shared = state.shared {
             let folder: String? = if case .folder(let folder) = settings.destination { folder } else { nil }
             do throws(UsageError) {
-                return try SharedState(shared, folder: folder, say: say)
+                return try ListState(shared, folder: folder, say: say)
             } catch {
                 throw UsageError("\(state.option): \(error)")
             }
         }
         #endif
         guard let path = state.file else { return nil }
-        let opened = try TransferState(path: path, option: state.option, list: state.rereadList)
-        do throws(DatabaseError) {
-            try opened.beginRun()
-        } catch {
-            opened.withdraw()
-            throw UsageError("\(state.option): \(error)")
-        }
-        return opened
+        return try ListState(path: path, option: state.option, list: state.rereadList, say: say)
     }
 
     /// Returns jobs with their rows of the state; missing rows are written in one transaction.
@@ -66,7 +59,7 @@ struct RunPlan: Sendable {
                 case .giveUp where entry.outcome == .pending:
                     let runs = "\(RequestQueue.maxClaims) runs that sent it ended before they wrote a result"
                     (entry.outcome, entry.attempts, entry.ended) = (.failed, 0, Self.now)
-                    entry.error = TransferState.Entry.abandonment + runs
+                    entry.error = ListEntry.abandonment + runs
                     dropped.append(index)
                 // The server has forgotten a key that was generated.
                 case .resend where job.request.key == nil && entry.key != nil: entry.key = wanted[index].key
@@ -102,7 +95,7 @@ struct RunPlan: Sendable {
     func endList() async throws(DatabaseError) -> String? {
         guard let state else { return nil }
         try await state.note(list: settings.state.listName, isRead: true)
-        let (count, files) = try state.forgetLeftovers()
+        let (count, files) = try await state.forgetLeftovers()
         guard count > 0 else { return nil }
         if case .folder(let folder) = settings.destination {
             for file in files { PartialNames(Directory.path(folder, file)).removeUnused() }
@@ -111,8 +104,8 @@ struct RunPlan: Sendable {
     }
 
     /// A row for a new request.
-    private func entry(_ job: FetchJob) -> TransferState.Entry {
-        var entry = TransferState.Entry(
+    private func entry(_ job: FetchJob) -> ListEntry {
+        var entry = ListEntry(
             identity: job.identity,
             url: SanitizedURL.text(settings.template.url(of: job.request)),
             method: settings.template.method(of: job.request).rawValue,
@@ -126,14 +119,14 @@ struct RunPlan: Sendable {
     }
 
     /// What to do for jobs: a look at each one's file, for half of them at a time.
-    private func actions(_ rows: [TransferState.Entry?], _ jobs: [FetchJob]) async -> [FetchJob.Action] {
+    private func actions(_ rows: [ListEntry?], _ jobs: [FetchJob]) async -> [FetchJob.Action] {
         let middle = jobs.count / 2
         async let first = jobs[..<middle].indices.map { action(rows[$0], jobs[$0]) }
         let second = jobs[middle...].indices.map { action(rows[$0], jobs[$0]) }
         return await first + second
     }
 
-    private func action(_ row: TransferState.Entry?, _ job: FetchJob) -> FetchJob.Action {
+    private func action(_ row: ListEntry?, _ job: FetchJob) -> FetchJob.Action {
         guard let row else { return .refuse }
         guard row.owner == nil else { return .wait }
         if row.isElsewhere { return row.outcome == .done ? .skip : .giveUp }
@@ -154,7 +147,7 @@ struct RunPlan: Sendable {
     }
 
     /// Whether the server may have done a request that it would do again.
-    private func isUnknown(_ row: TransferState.Entry, _ job: FetchJob) -> Bool {
+    private func isUnknown(_ row: ListEntry, _ job: FetchJob) -> Bool {
         guard !settings.template.isReplayUnsafe else { return false }
         if settings.isSentOnce(job) { return row.outcome == .unknown || (row.outcome == .pending && row.begun != nil) }
         guard settings.dependsOnKey(job), let begun = row.begun else { return row.outcome == .unknown }
@@ -166,8 +159,8 @@ struct RunPlan: Sendable {
     /// Whether run after run ended while it was under way, as of a request whose answer ends the process.
     ///
     /// Not if a part of its file has come, which a run goes on with.
-    private func endsItsRuns(_ row: TransferState.Entry, _ job: FetchJob) -> Bool {
-        guard row.outcome == .pending, row.claims >= RequestQueue.maxClaims else { return false }
+    private func endsItsRuns(_ row: ListEntry, _ job: FetchJob) -> Bool {
+        guard row.outcome == .pending || row.isLeftBehind, row.claims >= RequestQueue.maxClaims else { return false }
         return job.file.flatMap { PartialNames($0).size } ?? 0 == 0
     }
 
@@ -211,19 +204,19 @@ struct RunPlan: Sendable {
     }
 
     /// Records rows that can wait.
-    mutating func note(_ rows: [TransferState.Entry]) async throws(DatabaseError) {
+    mutating func note(_ rows: [ListEntry]) async throws(DatabaseError) {
         guard state != nil else { return }
         ended += rows
         _ = try await write(false)
     }
 
-    private mutating func write(_ isUrgent: Bool) async throws(DatabaseError) -> [TransferState.Entry] {
+    private mutating func write(_ isUrgent: Bool) async throws(DatabaseError) -> [ListEntry] {
         let isAfterPause = lastWrite.map { ContinuousClock.now - $0 >= Self.writeInterval } ?? true
         return isUrgent || isAfterPause || ended.count >= Self.maximumRows ? try await writeEnded() : []
     }
 
     /// Whether a row must be written at once.
-    static func isUrgent(_ row: TransferState.Entry) -> Bool {
+    static func isUrgent(_ row: ListEntry) -> Bool {
         row.key != nil || row.method != HTTPMethod.get.rawValue || row.bytes >= urgentSize
     }
 
@@ -249,7 +242,7 @@ struct RunPlan: Sendable {
 
     /// Writes the rows that wait; returns those that are not written, since other runs have taken the requests.
     @discardableResult
-    private mutating func writeEnded() async throws(DatabaseError) -> [TransferState.Entry] {
+    private mutating func writeEnded() async throws(DatabaseError) -> [ListEntry] {
         guard let state, !ended.isEmpty else { return [] }
         defer {
             ended.removeAll(keepingCapacity: true)
@@ -259,7 +252,7 @@ struct RunPlan: Sendable {
     }
 
     /// The row of a request that has ended.
-    static func row(of outcome: FetchOutcome) -> TransferState.Entry? {
+    static func row(of outcome: FetchOutcome) -> ListEntry? {
         guard let job = outcome.job, var entry = job.entry, !outcome.isSkipped else { return nil }
         // A condition of the caller was not met, so nothing was fetched.
         if outcome.isSuccess, outcome.status == .notModified, case .fetch = job.action { return nil }
@@ -272,7 +265,7 @@ struct RunPlan: Sendable {
         entry.begun = outcome.isSuccess || outcome.isUnknown || entry.key != nil ? outcome.begun ?? entry.begun : nil
         guard outcome.isSuccess else {
             let wasCancelled = outcome.error?.code == .cancelled
-            let other: TransferState.Outcome = outcome.isPartial ? .partial : wasCancelled ? .pending : .failed
+            let other: ListEntry.Outcome = outcome.isPartial ? .partial : wasCancelled ? .pending : .failed
             entry.outcome = outcome.isUnknown ? .unknown : other
             entry.bytes = outcome.bytes
             return entry

@@ -11,7 +11,7 @@ internal import RefrainQueue
 final class SendCounter: HTTPMiddleware {
     /// So many sends of a request that are not in the state yet.
     struct Sends: Sendable {
-        let entry: TransferState.Entry
+        let entry: ListEntry
         let count: Int
         /// What is added to the runs of which the state says that they had it under way: 1, 0 or -1.
         let claims: Int
@@ -19,7 +19,7 @@ final class SendCounter: HTTPMiddleware {
 
     /// The sends of a request.
     final class Count: Sendable {
-        fileprivate let entry: TransferState.Entry
+        fileprivate let entry: ListEntry
         /// Whether each send is in the state before the request leaves.
         let writesAtOnce: Bool
         private let counts = Locked(Counts())
@@ -33,7 +33,7 @@ final class SendCounter: HTTPMiddleware {
             var isClaimed = false
         }
 
-        fileprivate init(_ entry: TransferState.Entry, writesAtOnce: Bool) {
+        fileprivate init(_ entry: ListEntry, writesAtOnce: Bool) {
             self.entry = entry
             self.writesAtOnce = writesAtOnce
         }
@@ -70,14 +70,14 @@ final class SendCounter: HTTPMiddleware {
         }
     }
 
-    private let state: any RunState
+    private let state: ListState
     private let running = Locked<[ObjectIdentifier: Count]>([:])
 
-    init(_ state: any RunState) { self.state = state }
+    init(_ state: ListState) { self.state = state }
 
     /// Begins to count for a request.
-    func begin(_ entry: TransferState.Entry, writesAtOnce: Bool) -> Count {
-        let count = Count(entry, writesAtOnce: writesAtOnce || state.followsKill(entry))
+    func begin(_ entry: ListEntry, writesAtOnce: Bool) -> Count {
+        let count = Count(entry, writesAtOnce: writesAtOnce || entry.isLeftBehind)
         running.withLock { $0[ObjectIdentifier(count)] = count }
         return count
     }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Refrain
-internal import RefrainQueue
-internal import RefrainTesting
 
 /// What a person says of requests of a state that no run decides: they are sent again, or not any more.
 enum Settlement: Sendable {
@@ -43,7 +41,7 @@ enum Settlement: Sendable {
     /// Decides about a request, whose row must not be `done`.
     ///
     /// - Parameter now: seconds since 1970.
-    private func change(of entry: TransferState.Entry, now: Double) -> Change {
+    private func change(of entry: ListEntry, now: Double) -> Change {
         guard case .again(let lifetime) = self else { return entry.settled == nil ? .forgotten : .wasForgotten }
         let mayBeDone = entry.begun != nil || entry.outcome == .unknown || entry.settled != nil
         guard mayBeDone else { return .none }
@@ -56,7 +54,7 @@ enum Settlement: Sendable {
 
 extension Settlement {
     /// A request that was settled.
-    typealias Settled = (entry: TransferState.Entry, change: Change)
+    typealias Settled = (entry: ListEntry, change: Change)
 
     /// Decides about requests.
     ///
@@ -68,7 +66,7 @@ extension Settlement {
     /// - Throws: ``UsageError`` where an id is unknown, or its request is done.
     func settled(
         _ ids: [String],
-        among found: [String: TransferState.Entry],
+        among found: [String: ListEntry],
         now: Double
     ) throws(UsageError) -> [Settled] {
         var settled: [Settled] = []
@@ -84,68 +82,5 @@ extension Settlement {
             settled.append((entry, change(of: entry, now: now)))
         }
         return settled
-    }
-}
-
-extension TransferState.Entry {
-    /// A short name of the request in its state, for the command line.
-    var id: String { String(ContentDigest.sha256(of: Array(identity.utf8)).prefix(12)) }
-}
-
-extension TransferState {
-    /// Settles requests, all of them or, on an error, none.
-    ///
-    /// - Parameters:
-    ///   - ids: the ids of the requests.
-    ///   - now: seconds since 1970.
-    /// - Returns: the requests in the order of `ids`.
-    /// - Throws: ``UsageError`` where an id is unknown, or its request is done.
-    func settle(_ ids: [String], as settlement: Settlement, now: Double) throws(UsageError) -> [Settlement.Settled] {
-        let result: Result<[Settlement.Settled], UsageError>
-        do throws(DatabaseError) {
-            result = try transaction(isDurable: true) { box throws(DatabaseError) in
-                try settle(ids, settlement, now, box.database)
-            }
-        } catch {
-            throw UsageError("\(error)")
-        }
-        return try result.get()
-    }
-
-    private func settle(
-        _ ids: [String],
-        _ settlement: Settlement,
-        _ now: Double,
-        _ database: Database
-    ) throws(DatabaseError) -> Result<[Settlement.Settled], UsageError> {
-        let wanted = Set(ids)
-        var found: [String: Entry] = [:]
-        try database.prepare("SELECT \(Self.columns) FROM requests").run { row in
-            let entry = Self.entry(row)
-            let id = entry.id
-            if wanted.contains(id) { found[id] = entry }
-        }
-        let settled: [Settlement.Settled]
-        do throws(UsageError) {
-            settled = try settlement.settled(ids, among: found, now: now)
-        } catch {
-            return .failure(error)
-        }
-        let again = try database.prepare(
-            "UPDATE requests SET outcome = 'pending', begun = NULL, key = NULL, settled = NULL WHERE identity = ?"
-        )
-        let againWithKey = try database.prepare(
-            "UPDATE requests SET outcome = 'pending', error = NULL WHERE identity = ?"
-        )
-        let forget = try database.prepare("UPDATE requests SET outcome = 'done', settled = ? WHERE identity = ?")
-        for (entry, change) in settled {
-            switch change {
-            case .again, .newKey: try again.run([.text(entry.identity)])
-            case .forgotten: try forget.run([.real(now), .text(entry.identity)])
-            case .none, .sameKey: if entry.isAbandoned { try againWithKey.run([.text(entry.identity)]) }
-            case .wasForgotten: break
-            }
-        }
-        return .success(settled)
     }
 }

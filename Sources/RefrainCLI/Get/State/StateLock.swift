@@ -21,23 +21,26 @@ final class StateLock: Sendable {
         var lock = Self.exclusive
         guard fcntl(descriptor, F_SETLK, &lock) != 0 else { return }
         let code = errno
-        var other = Self.exclusive
-        let isHeld = fcntl(descriptor, F_GETLK, &other) == 0 && Int32(other.l_type) != Int32(F_UNLCK)
+        let holder = Self.holder(descriptor)
         close(descriptor)
         guard code == EACCES || code == EAGAIN else {
             throw UsageError("\(option): cannot lock \(file): \(systemText(code))")
         }
-        let who = isHeld ? " (pid \(other.l_pid))" : ""
+        let who = holder.map { " (pid \($0))" } ?? ""
         throw UsageError("\(option): another run\(who) is using \(path); wait for it to end, or stop it")
     }
 
-    /// Whether a run uses a state.
-    static func isHeld(state path: String) -> Bool {
+    /// The process that uses a state for a run; nil: none does.
+    static func holder(state path: String) -> pid_t? {
         let descriptor = open(path + "-lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else { return false }
+        guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
+        return holder(descriptor)
+    }
+
+    private static func holder(_ descriptor: Int32) -> pid_t? {
         var lock = exclusive
-        return fcntl(descriptor, F_GETLK, &lock) == 0 && Int32(lock.l_type) != Int32(F_UNLCK)
+        return fcntl(descriptor, F_GETLK, &lock) == 0 && Int32(lock.l_type) != Int32(F_UNLCK) ? lock.l_pid : nil
     }
 
     deinit { close(descriptor) }

@@ -97,6 +97,7 @@ struct ChangedListTests {
         let ended = try await get(["--from", list.path])
         #expect(ended.status == 0 && ended.errors.contains("any more: 20;"), "\(ended.errors)")
         let state = Directory.path(folder.path, Directory.stateName)
+        try EarlierTables.write(state)
         try Database(path: state).run("ALTER TABLE requests DROP COLUMN list")
         #expect(try await get(["--from", list.path]).errors.contains("1 of 1 were done"))
         for file in [folder, list] { file.remove() }
@@ -172,7 +173,7 @@ struct ChangedListTests {
     func cutList() async throws {
         try folder.makeFolder()
         let state = Directory.path(folder.path, Directory.stateName)
-        try TransferState(path: state, option: "").note(list: "urls.txt", isRead: false)
+        try await ListState(path: state, option: "").note(list: "urls.txt", isRead: false)
         let ended = try await status(["--json"])
         #expect(ended.status == 1 && ended.text.isEmpty && ended.errors.contains("not read to its end"))
         folder.remove()

@@ -8,28 +8,30 @@ import Testing
 @Suite("What is on the disk before a request is sent")
 struct DurableKeyTests {
     @Test("R5: a key, and that its request is about to be sent, are on the disk before the request is")
-    func keys() throws {
+    func keys() async throws {
         let folder = try ScratchFile()
         try folder.makeFolder()
         let path = folder.path + "/" + Directory.stateName
-        let state = try TransferState(path: path, option: "--output-dir")
+        let state = try ListState(path: path, option: "--output-dir")
         let counter = sync_counter_watch(path)
-        func order(_ number: Int) -> TransferState.Entry {
+        func order(_ number: Int) -> ListEntry {
             let url = "http://h/\(number)"
-            var order = TransferState.Entry(identity: "POST \(url)", url: url, method: "POST", name: nil)
+            var order = ListEntry(identity: "POST \(url)", url: url, method: "POST", name: nil)
             order.key = "key \(number)"
             return order
         }
         // The first transaction of a journal is synchronized in any case.
-        _ = try state.register([order(1)], isDurable: true)
+        _ = try await state.register([order(1)], isDurable: true)
         let begun = sync_counter_syncs(counter)
-        _ = try state.register([order(2)], isDurable: false)
+        _ = try await state.register([order(2)], isDurable: false)
         #expect(sync_counter_syncs(counter) == begun)
-        _ = try state.register([order(3)], isDurable: true)
+        let third = try await state.register([order(3)], isDurable: true).compactMap(\.self)
         let registered = sync_counter_syncs(counter)
         #expect(registered > begun)
-        try state.begin(order(3), at: 1_000_000)
-        #expect(sync_counter_syncs(counter) > registered)
+        #expect(try await state.claim(third) == [true])
+        let claimed = sync_counter_syncs(counter)
+        try await state.begin(third[0], at: 1_000_000)
+        #expect(sync_counter_syncs(counter) > claimed)
     }
 }
 #endif

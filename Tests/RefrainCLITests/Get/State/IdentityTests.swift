@@ -132,11 +132,12 @@ struct IdentityTests {
         #expect(try await get(["--from", list.path, "-H", "X-User: 2"]).status == 0)
         #expect(server.log.count == 2)
         let state = Directory.path(folder.path, Directory.stateName)
-        let old = TransferState.identity(
+        let old = ListEntry.identity(
             method: "POST",
             url: server.baseURL + "/ok",
             content: Array("1".utf8)
         )
+        try EarlierTables.write(state)
         try Database(path: state).run(
             "DELETE FROM requests WHERE identity NOT IN (SELECT identity FROM requests LIMIT 1);"
                 + "UPDATE requests SET identity = '\(old)'; ALTER TABLE requests DROP COLUMN begun;"

@@ -10,15 +10,17 @@ import Testing
 @Suite("Counting the sends of a run")
 struct SendCounterTests {
     private let file: ScratchFile
-    private let state: TransferState
+    private let state: ListState
     private let counter: SendCounter
-    private let entry = TransferState.Entry(identity: "POST http://h/", url: "http://h/", method: "POST", name: nil)
+    private let entry: ListEntry
 
-    init() throws {
+    init() async throws {
         file = try ScratchFile()
-        let state = try TransferState(path: file.path, option: "--state")
+        let state = try ListState(path: file.path, option: "--state")
         self.state = state
-        _ = try state.register([entry], isDurable: true)
+        let wanted = ListEntry(identity: "POST http://h/", url: "http://h/", method: "POST", name: nil)
+        entry = try #require(try await state.register([wanted], isDurable: true).first ?? nil)
+        #expect(try await state.claim([entry]) == [true])
         counter = SendCounter(state)
     }
 
@@ -30,7 +32,7 @@ struct SendCounterTests {
         init(_ path: String) { self.path = path }
 
         func load(_ request: HTTPRequest) async -> HTTPResult {
-            let attempts = (try? TransferState.read(path).entries.first?.attempts) ?? -1
+            let attempts = (try? StateFile.read(path).entries.first?.attempts) ?? -1
             counts.withLock { $0.append(attempts) }
             return .failure(HTTPError(.networkConnectionLost, request: request))
         }
@@ -77,7 +79,7 @@ struct SendCounterTests {
 
     @Test("a first send that the state has counted before is not counted again", arguments: [false, true])
     func first(isTakenBefore: Bool) async throws {
-        try state.begin(entry, at: 1_000_000)
+        try await state.begin(entry, at: 1_000_000)
         let count = counter.begin(entry, writesAtOnce: true)
         count.noteFirst()
         // The rows of other requests may be written before the request is sent.
@@ -91,13 +93,13 @@ struct SendCounterTests {
 
     @Test("R37: what waits for its next attempt when a run is killed is not what ended the run")
     func rests() async throws {
-        func claims() throws -> Int? { try TransferState.read(file.path).entries.first?.claims }
+        func claims() throws -> Int? { try StateFile.read(file.path).entries.first?.claims }
         let recorder = Recorder(file.path)
         let count = counter.begin(entry, writesAtOnce: true)
         _ = await counter.load(try request(count), next: recorder)
         #expect(try claims() == 1 && counter.takeRests().isEmpty)
         count.rest()
-        try state.add(counter.takeRests())
+        try await state.add(counter.takeRests())
         #expect(try claims() == 0 && counter.takeRests().isEmpty)
         _ = await counter.load(try request(count), next: recorder)
         #expect(try claims() == 1)
@@ -114,7 +116,7 @@ struct SendCounterTests {
     @Test("R5: a request that must not be done twice is not sent where its send cannot be written")
     func unwritable() async throws {
         let recorder = Recorder(file.path)
-        try Database(path: file.path).run("DROP TABLE requests")
+        try Database(path: file.path).run("DROP TABLE refrain_request")
         let kept = await counter.load(try request(counter.begin(entry, writesAtOnce: true)), next: recorder)
         guard case .failure(let error) = kept else { return #expect(Bool(false), "it was sent") }
         #expect(error.code == .cannotWriteToFile && error.bytesSent == 0)

@@ -31,7 +31,7 @@ struct StateRecoveryTests {
         )
         let database = try Database(path: state)
         try database.run(
-            "UPDATE requests SET ended = \(date), attempts = 9223372036854775807, bytes = -5, status = 1e300"
+            "UPDATE refrain_request SET changed = \(date), attempts = 9223372036854775807, bytes = -5, status = 1e300"
         )
         let text = try await Executable.run(["status", folder.path])
         #expect(text.status == 0 && text.text.contains("2 done; 0 B in"), "\(text.text) \(text.errors)")
@@ -72,7 +72,7 @@ struct StateRecoveryTests {
     func laterVersion() async throws {
         let words = [server.baseURL + "/ok", "--output-dir", folder.path]
         #expect(try await get(words).status == 0)
-        try Database(path: state).run("PRAGMA user_version = 9; UPDATE requests SET outcome = 'later'")
+        try Database(path: state).run("UPDATE refrain_queue SET version = 9; UPDATE refrain_request SET state = 7")
         for ended in [try await get(words), try await Executable.run(["status", folder.path])] {
             #expect(ended.status == 2 && ended.errors.contains("later version of refrain (9"), "\(ended.errors)")
             #expect(!ended.errors.contains("move it away"), "\(ended.errors)")
@@ -99,14 +99,14 @@ struct StateRecoveryTests {
     @Test("a state whose list was not read to its end is not done, and neither is one without requests")
     func cutList() async throws {
         try folder.makeFolder()
-        try TransferState(path: state, option: "").note(list: "urls.txt", isRead: false)
+        try await ListState(path: state, option: "").note(list: "urls.txt", isRead: false)
         let empty = try await Executable.run(["status", folder.path])
         #expect(empty.status == 1 && empty.text.hasPrefix("at least 0 requests"), "\(empty.text) \(empty.errors)")
         let list = try ScratchFile((0..<600).map { "\(server.baseURL)/ok?\($0)\n" }.joined())
         #expect(try await get(["--from", list.path, "--output-dir", folder.path, "-j", "32"]).status == 0)
-        try Database(path: state).run("DELETE FROM lists WHERE name = 'urls.txt'")
+        try Database(path: state).run("DELETE FROM refrain_list WHERE name = 'urls.txt'")
         #expect(try await Executable.run(["status", folder.path]).status == 0)
-        try Database(path: state).run("UPDATE lists SET isRead = 0")
+        try Database(path: state).run("UPDATE refrain_list SET isRead = 0")
         let cut = try await Executable.run(["status", folder.path])
         #expect(cut.status == 1 && cut.text.contains("at least 600 requests"), "\(cut.text)")
         #expect(cut.text.contains("not read to its end"))

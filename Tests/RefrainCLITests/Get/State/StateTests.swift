@@ -32,7 +32,7 @@ struct StateTests {
     func order() {
         var entries = (0..<13).map { number in
             let url = "http://h/\(number)"
-            return TransferState.Entry(identity: "GET \(url)", url: url, method: "GET", name: nil)
+            return ListEntry(identity: "GET \(url)", url: url, method: "GET", name: nil)
         }
         entries[12].outcome = .failed
         let lines = StatusCommand.text(entries).split(separator: "\n")
@@ -208,7 +208,7 @@ struct StateTests {
         #expect(corrected.status == 0 && folder.files == ["same.txt"], "\(corrected.errors)")
         let first = try await run("/status/404")
         #expect(first.status == 1 && first.errors.contains("give this one another \"output\""), "\(first.errors)")
-        try Database(path: folder.path + "/" + Directory.stateName).run("UPDATE requests SET outcome = 'failed'")
+        try Database(path: folder.path + "/" + Directory.stateName).run("UPDATE refrain_request SET state = 3")
         #expect(try await run("/ok?2").status == 1)
         #expect(server.log.map(\.path) == ["/status/404", "/ok?1"])
         for file in [list, folder] { file.remove() }
@@ -221,7 +221,7 @@ struct StateTests {
             #expect(try await get([url, "--output-dir", folder.path] + more).status == 0)
         }
         let state = folder.path + "/" + Directory.stateName
-        #expect(try TransferState.read(state).entries.map(\.name) == [OutputNaming.flat(url)])
+        #expect(try StateFile.read(state).entries.map(\.name) == [OutputNaming.flat(url)])
         #expect(try await get([url, "--output-dir", folder.path, "--flat"]).status == 0)
         #expect(server.log.count == 2)
         folder.remove()

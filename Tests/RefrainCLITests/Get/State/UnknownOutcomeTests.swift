@@ -120,14 +120,14 @@ struct UnknownOutcomeTests {
         try await list.overwrite(order("/status/502"))
         #expect(try await run("--idempotency-key").status == 22)
         for (age, sends) in [(86_000, 6), (87_000, 6)] {
-            try Database(path: state).run("UPDATE requests SET begun = unixepoch() - \(age)")
+            try Database(path: state).run("UPDATE refrain_request SET begun = 1000 * (unixepoch() - \(age))")
             _ = try await run("--idempotency-key")
             #expect(server.log.count == sends)
         }
         #expect(try await status().text.contains("1 unknown"))
         #expect(try await run("--idempotency-key", "--key-lifetime", "48h").status == 22)
         #expect(server.log.count == 9)
-        try Database(path: state).run("UPDATE requests SET begun = unixepoch() - 200000")
+        try Database(path: state).run("UPDATE refrain_request SET begun = 1000 * (unixepoch() - 200000)")
         #expect(try await run("--idempotency-key", "--resend-unknown").status == 22)
         let keys = server.log.map { $0.header("Idempotency-Key") ?? "none" }
         #expect(Set(keys[..<9]).count == 1 && keys[9] != keys[8] && Set(keys[9...]).count == 1)
@@ -150,6 +150,7 @@ struct UnknownOutcomeTests {
         try await list.overwrite(order("/ok"))
         #expect(try await run().status == 0)
         for (outcome, status, sends) in [("failed", "502", 1), ("failed", "NULL", 1), ("failed", "422", 2)] {
+            try EarlierTables.write(state)
             let database = try Database(path: state)
             try database.run(
                 "UPDATE requests SET key = 'old', outcome = '\(outcome)', status = \(status);"
@@ -165,7 +166,7 @@ struct UnknownOutcomeTests {
 
     @Test(
         "a state that is empty, another program's, without its table or torn is refused, and no order is placed again",
-        arguments: ["empty", "foreign", "dropped", "columns", "torn", "text"]
+        arguments: ["empty", "foreign", "dropped", "columns", "earlier", "torn", "text"]
     )
     func noState(kind: String) async throws {
         try await list.overwrite((0..<400).map { order("/ok?\($0)") }.joined())
@@ -178,8 +179,10 @@ struct UnknownOutcomeTests {
             let bytes = try ScratchFile.at(state).bytes()
             try #require(bytes.count > 40_000)
             try ScratchFile.at(state).write(bytes: Array(bytes[..<(bytes.count / 2)]))
-        case "dropped": try Database(path: state).run("DROP TABLE requests")
-        case "columns": try Database(path: state).run("DROP TABLE requests; CREATE TABLE requests (id, url)")
+        case "dropped": try Database(path: state).run("DROP TABLE refrain_request")
+        case "columns":
+            try Database(path: state).run("DROP TABLE refrain_request; CREATE TABLE refrain_request (id, queue, head)")
+        case "earlier": try Database(path: state).run("DROP TABLE refrain_request; CREATE TABLE requests (id, url)")
         default:
             for ending in ["", "-wal", "-shm"] { ScratchFile.at(state + ending).remove() }
             try Database(path: state).run("CREATE TABLE notes (text)")
@@ -209,7 +212,7 @@ struct UnknownOutcomeTests {
             }
             if number == 3 {
                 try? Database(path: state).run(
-                    "CREATE TRIGGER full BEFORE UPDATE OF outcome ON requests WHEN new.outcome = 'done' BEGIN "
+                    "CREATE TRIGGER full BEFORE UPDATE OF state ON refrain_request WHEN new.state = 2 BEGIN "
                         + "SELECT RAISE(ABORT, 'disk full'); END"
                 )
             }

@@ -1,59 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Refrain
-internal import RefrainQueue
-
-/// Where a run keeps what becomes of its requests: a file of its own, or a database that it shares with other runs.
-///
-/// What is asynchronous may last while a database is out of reach for a moment.
-protocol RunState: Sendable {
-    typealias Entry = TransferState.Entry
-
-    /// Whether a run that may have sent a request was killed.
-    func followsKill(_ entry: Entry) -> Bool
-    /// Writes the rows that are missing, and returns those that were there before.
-    ///
-    /// - Parameters:
-    ///   - isDurable: whether the rows are on the disk when this returns; keys must be.
-    ///   - isAbsent: whether the file of the entry at an index is missing, so that it may take a failed one's name.
-    /// - Returns: for each entry the row, or nil where its file belongs to another request.
-    func register(_ entries: [Entry], isDurable: Bool, isAbsent: (Int) -> Bool) async throws(DatabaseError) -> [Entry?]
-    /// Takes requests that this run is to send or to change; false for each that another run has taken meanwhile.
-    func claim(_ entries: [Entry]) async throws(DatabaseError) -> [Bool]
-    /// Whether a request that was claimed may be sent now.
-    func maySend(_ entry: Entry) -> Bool
-    /// Whether one that may not be sent now may be so again, since no other run has taken it.
-    func regain(_ entry: Entry) async -> Bool
-    /// Notes that a request is about to be sent, with its key, and counts the send; all are on the disk when this
-    /// returns.
-    ///
-    /// - Parameter begun: when it was first sent, in seconds since 1970.
-    func begin(_ entry: Entry, at begun: Double) async throws(DatabaseError)
-    /// Writes outcomes; the attempts are added to those of earlier runs.
-    ///
-    /// - Returns: those that are not written, since another run has taken the requests.
-    func note(_ entries: [Entry]) async throws(DatabaseError) -> [Entry]
-    /// Adds sends of requests that are under way to the attempts of their rows; false if another run has taken one.
-    func add(_ sends: [SendCounter.Sends]) async throws(DatabaseError) -> Bool
-    /// Notes whether all requests of a list are in the state.
-    func note(list name: String, isRead: Bool) async throws(DatabaseError)
-    /// Removes the unfinished requests of earlier runs of the list that are not in it any more.
-    ///
-    /// - Returns: their number, and the files that they alone would have written, relative to the output folder.
-    func forgetLeftovers() throws(DatabaseError) -> (count: Int, files: [String])
-    /// Ends the use of the state by this run.
-    func finish() async throws(DatabaseError)
-    /// Removes a state that did not exist before.
-    func withdraw()
-}
-
-extension RunState {
-    // What a run has alone is its own.
-    func claim(_ entries: [Entry]) -> [Bool] { entries.map { _ in true } }
-    func maySend(_ entry: Entry) -> Bool { true }
-    func regain(_ entry: Entry) -> Bool { true }
-}
-
-extension TransferState: RunState {}
 
 /// The place of a state that several machines share: `postgres://…`.
 struct SharedStateLocation: Sendable {
