@@ -164,8 +164,8 @@ final class ListState: Sendable {
         }
         if isNew {
             let time = DurationText.plain(patience)
-            let place = file == nil ? "PostgreSQL" : "the file of the state"
-            say("\(place) is out of reach, so that nothing is sent; trying for up to \(time) to reach it: \(error)")
+            let what = file == nil ? "PostgreSQL is out of reach" : "the file of the state is locked"
+            say("\(what), so that nothing is sent; trying for up to \(time) to reach it: \(error)")
         }
         return now - began < patience
     }
