@@ -110,7 +110,10 @@ final class TransferDriver {
     func carryOut(_ command: Command) {
         switch command {
         case .start(let transfer): enqueue(transfer)
-        case .cancel(let transfer): stop(transfer, transfer.failure(.cancelled, message: "the task was cancelled"))
+        case .cancel(let transfer):
+            // The response of one that has ended is its receiver's.
+            guard !transfer.isFinished else { return }
+            stop(transfer, transfer.failure(.cancelled, message: "the task was cancelled"))
         case .resume(let transfer): resume(transfer)
         case .discard(let transfer): discard(transfer)
         case .lookedUp(let name, let result): endLookup(of: name, result)
