@@ -110,7 +110,10 @@ final class TransferDriver {
     func carryOut(_ command: Command) {
         switch command {
         case .start(let transfer): enqueue(transfer)
-        case .cancel(let transfer): stop(transfer, transfer.failure(.cancelled, message: "the task was cancelled"))
+        case .cancel(let transfer):
+            // The response of one that has ended is its receiver's.
+            guard !transfer.isFinished else { return }
+            stop(transfer, transfer.failure(.cancelled, message: "the task was cancelled"))
         case .resume(let transfer): resume(transfer)
         case .discard(let transfer): discard(transfer)
         case .lookedUp(let name, let result): endLookup(of: name, result)
@@ -326,7 +329,7 @@ final class TransferDriver {
         if active.count > 1 || !transfer.isPlain { hadOtherTransfers = true }
         if transfer.url.isTLS { mayHaveTLS = true }
         transfer.start()
-        if let loop { transfer.upload.onData { loop.post(.resume(transfer)) } }
+        if !transfer.upload.isAbsent, let loop { transfer.upload.onData { loop.post(.resume(transfer)) } }
         nextLimit = min(nextLimit, transfer.nextCheck)
         let code = curl_multi_add_handle(multi, handle.easy)
         if code != CURLM_OK {
@@ -396,8 +399,12 @@ final class TransferDriver {
         ended.append(transfer, error)
         handle.isLookingUp = transfer.connecting.isLookingUp
         let wasSent = transfer.sending.sends > 0
-        removable.append(HandleRemoval(handle: handle, host: host, wasSent: wasSent, isReusable: isReusable))
-        return removeEnded()
+        let removal = HandleRemoval(handle: handle, host: host, wasSent: wasSent, isReusable: isReusable)
+        guard removalsLeft > 0 else {
+            removable.append(removal)
+            return false
+        }
+        return carryOut(removal)
     }
 
     /// Removes handles of ended transfers from libcurl, up to the limit of an iteration; returns true if other
@@ -405,19 +412,22 @@ final class TransferDriver {
     @discardableResult
     private func removeEnded() -> Bool {
         var startedAny = false
-        while removalsLeft > 0, let removal = removable.popLast() {
-            removalsLeft -= 1
-            removal.host.active -= 1
-            if removal.wasSent { removal.host.sent -= 1 }
-            if removal.handle.isLookingUp {
-                keepForLookup(removal.handle)
-            } else {
-                remove(removal.handle)
-                if removal.isReusable { idle.put(removal.handle) } else { retire(removal.handle) }
-            }
-            startedAny = startWaiting(removal.host) || startedAny
-        }
+        while removalsLeft > 0, let removal = removable.popLast() { startedAny = carryOut(removal) || startedAny }
         return startedAny
+    }
+
+    /// Removes the handle of an ended transfer from libcurl; returns true if other transfers were started.
+    private func carryOut(_ removal: HandleRemoval) -> Bool {
+        removalsLeft -= 1
+        removal.host.active -= 1
+        if removal.wasSent { removal.host.sent -= 1 }
+        if removal.handle.isLookingUp {
+            keepForLookup(removal.handle)
+        } else {
+            remove(removal.handle)
+            if removal.isReusable { idle.put(removal.handle) } else { retire(removal.handle) }
+        }
+        return startWaiting(removal.host)
     }
 
     /// Starts transfers that wait for an origin while there is room; returns true if it started any.

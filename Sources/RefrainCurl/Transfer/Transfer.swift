@@ -33,8 +33,9 @@ enum Completion {
 /// are tried, and ``SendGuard`` prevents the request from being sent twice.
 final class Transfer: @unchecked Sendable {
     // @unchecked Sendable: confined to the task that made it until it is submitted, and to the owner of the loop
-    // afterwards, except `wasCancelled` and `wasSubmitted`, which are accessed with the command queue locked, and
-    // `loop` and `result`, which the task accesses before it is suspended and after it is resumed.
+    // afterwards, except `wasCancelled` and `wasSubmitted`, which are accessed with the command queue locked. The task
+    // accesses `loop` before it is suspended; after it is resumed, also `result` and a collected `response`, of which
+    // the owner of the loop then only releases its reference to the transfer.
     let request: HTTPRequest
     let url: TargetURL
     /// Whether the request can be sent without waiting, and its body and response are in memory.
@@ -49,7 +50,7 @@ final class Transfer: @unchecked Sendable {
     private var completion = Completion.none
     /// The loop to which it is submitted; used by the waiting task.
     private var loop: EventLoop?
-    /// Set at the end of the transfer, or at the end of the head of a streamed response, until the receiver takes it.
+    /// Set if the transfer has failed, or at the end of the head of a streamed response, until the receiver takes it.
     private var result: HTTPResult?
     private(set) var submittedAt = MonotonicTime.never
     /// The loader, until a streamed body retains it.
@@ -114,7 +115,16 @@ final class Transfer: @unchecked Sendable {
     /// Removes and returns the result; called by the resumed task.
     func takeResult() -> HTTPResult {
         loop = nil
-        return result.take() ?? .failure(HTTPError(.unknown, request: request))
+        return result.take() ?? collectedResult
+    }
+
+    /// The response with its collected body.
+    ///
+    /// The receiver makes it rather than the loop: memory that one thread allocates and another one frees makes both
+    /// wait for the allocator's lock.
+    private var collectedResult: HTTPResult {
+        guard response.head.isComplete else { return .failure(HTTPError(.unknown, request: request)) }
+        return .success(response.response(to: request, HTTPBody(.bytes(response.takeContent()))))
     }
 
     func noteSubmission() { submittedAt = .now }
@@ -135,8 +145,8 @@ final class Transfer: @unchecked Sendable {
         finish(.failure(HTTPError(code, request: request, message: message, bytesSent: 0)))
     }
 
-    /// Stores the result and resumes the waiting task; later calls do nothing.
-    private func finish(_ result: HTTPResult) {
+    /// Stores the result, nil for a collected response, and resumes the waiting task; later calls do nothing.
+    private func finish(_ result: HTTPResult?) {
         guard case .task(let continuation) = completion else { return }
         completion = .none
         self.result = result
@@ -681,12 +691,8 @@ final class Transfer: @unchecked Sendable {
         owner = nil
         if case .none = completion {
             response.pipe?.finish(error)
-        } else if let error {
-            finish(.failure(error))
-        } else if isComplete {
-            finish(.success(response.response(to: request, HTTPBody(.bytes(response.takeContent())))))
         } else {
-            finish(.failure(HTTPError(.unknown, request: request)))
+            finish(error.map { .failure($0) })
         }
     }
 

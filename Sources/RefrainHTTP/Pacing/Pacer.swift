@@ -167,7 +167,12 @@ public final class Pacer: HTTPMiddleware {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         let request = request.beginningCall(on: clocks)
         switch await pass(for: request) {
-        case .success(let pass): return end(pass, of: request, with: await readable(await next.load(request)))
+        case .success(let pass):
+            var result = await next.load(request)
+            if case .success(let response) = result, reads(response) {
+                result = .success(await response.withReadableBody())
+            }
+            return end(pass, of: request, with: result)
         case .failure(let error): return .failure(error)
         }
     }
@@ -192,11 +197,10 @@ public final class Pacer: HTTPMiddleware {
         return .failure(error.heldBack(permit.wait))
     }
 
-    /// Returns the result of a request with the beginning of its body, where that may name the time to come back at.
-    package func readable(_ result: HTTPResult) async -> HTTPResult {
-        guard let profile, profile.readsRetryInfo, case .success(let response) = result, profile.mustRead(response)
-        else { return result }
-        return .success(await response.withReadableBody())
+    /// Whether the beginning of a response's body is read, because it may name the time to come back at.
+    package func reads(_ response: HTTPResponse) -> Bool {
+        guard let profile, profile.readsRetryInfo else { return false }
+        return profile.mustRead(response)
     }
 
     /// Notes the result of a request that was sent, and returns it with the record of its wait.

@@ -141,7 +141,9 @@ private final class RetryCall {
     /// The clock of the delays; a reset of the stage ends them.
     let clock: TokenClock
 
-    private let stage: Retry
+    private let clocks: RetryClocks
+    private let random: RandomSource
+    private let budgets: Retry.Budgets?
     /// The deadline of the request.
     private var deadline: CallDeadline?
     private let token: CancellationToken
@@ -179,7 +181,9 @@ private final class RetryCall {
         deposits = !isNested
         began = stage.clocks.now
         attemptBegan = began
-        self.stage = stage
+        clocks = stage.clocks
+        random = stage.random
+        budgets = stage.budgets
     }
 
     /// The record of the attempts so far.
@@ -194,7 +198,7 @@ private final class RetryCall {
         if attempt.number > 1 {
             isOwned = request.durableCall?.isOwned() ?? true
             guard isOwned else { return nil }
-            attemptBegan = stage.clocks.now
+            attemptBegan = clocks.now
             hasPendingWithdrawal = false
         }
         self.attempt = request.durableCall?.continuing(attempt) ?? attempt
@@ -211,7 +215,7 @@ private final class RetryCall {
         on outcome: AttemptOutcome,
         _ decidesOnSuccess: (HTTPResult) -> Bool
     ) -> RetryDecision? {
-        elapsed = stage.clocks.now - began
+        elapsed = clocks.now - began
         let result = outcome.result
         if outcome.isSuccess {
             // The caller's validation decides about a status that would be a failure without it.
@@ -242,7 +246,7 @@ private final class RetryCall {
     }
 
     private func context(of result: HTTPResult) -> RetryContext {
-        RetryContext(request, result, attempt: attempt, remaining: remaining, now: stage.clocks.wallNow)
+        RetryContext(request, result, attempt: attempt, remaining: remaining, now: clocks.wallNow)
     }
 
     /// Keeps what a stage further in, such as an adapter, has said of the request, for the attempts that follow.
@@ -250,7 +254,7 @@ private final class RetryCall {
         request.retainKey(of: sent)
         guard let timeout = request.changedTimeout(in: sent) else { return }
         request.timeout = timeout
-        deadline = CallDeadline(after: timeout - elapsed, on: stage.clocks.timer)
+        deadline = CallDeadline(after: timeout - elapsed, on: clocks.timer)
         request.deadline = deadline
     }
 
@@ -301,7 +305,7 @@ private final class RetryCall {
     /// Returns what the time left and the budget allow of a decision.
     private func affordable(_ decision: RetryDecision, _ result: HTTPResult) -> Step {
         guard case .retry(let wanted) = decision.action else { return Step(decision: decision) }
-        var delay = wanted.sample(using: stage.random)
+        var delay = wanted.sample(using: random)
         // A strategy may have taken long.
         let remaining = remaining
         // Jitter may take what a server's own delay leaves, but not more (rule R18).
@@ -310,7 +314,7 @@ private final class RetryCall {
             return Step(decision: .finish(.deadlineExceeded, decision.rules.union([.deadline])))
         }
         if let durable = request.durableCall, delay > durable.longestWait {
-            return Step(decision: durable.later(decision, after: delay, now: stage.clocks.wallNow))
+            return Step(decision: durable.later(decision, after: delay, now: clocks.wallNow))
         }
         var step = Step(decision: decision, delay: delay)
         if let budget, decision.drawsOnBudget {
@@ -329,7 +333,7 @@ private final class RetryCall {
                 // A limit of this process must not end a request that outlives it.
                 if let durable = request.durableCall {
                     let delay = max(delay, durable.longestWait)
-                    let later = durable.later(decision, after: delay, now: stage.clocks.wallNow)
+                    let later = durable.later(decision, after: delay, now: clocks.wallNow)
                     return Step(decision: later, credit: answer.credit)
                 }
                 let rules = decision.rules.union(answer.credit == .closed ? [.budget, .fleet] : [.budget])
@@ -386,7 +390,7 @@ private final class RetryCall {
     /// Only the result states whether one has, and which origin the request went to, so it is not done before.
     private func deposit(_ result: HTTPResult) {
         guard log.attempts.isEmpty else { return }
-        if budget == nil { budget = stage.budgets?.budget(for: result.request.url) }
+        if budget == nil { budget = budgets?.budget(for: result.request.url) }
         guard deposits, let budget else { return }
         deposits = result.creditedBudget != ObjectIdentifier(budget)
         guard deposits else { return }

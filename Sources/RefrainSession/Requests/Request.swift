@@ -76,14 +76,16 @@ public class Request: @unchecked Sendable, Identifiable {
         }
     }
 
-    /// Releases the closures, interceptors and monitors of the caller after the end.
-    private func releaseHandlers() {
-        // Released without the lock: the end of what they hold may run code of the caller's.
-        let released = state.withLock { state -> (RequestState.Handlers, InterceptorChain)? in
-            guard let handlers = state.takeHandlers() else { return nil }
-            defer { interceptors = .none }
-            return (handlers, interceptors)
+    /// Runs what waits for the end, and releases the closures, interceptors and monitors of the caller.
+    private func completeHandlers() {
+        let (handlers, isDue, released) = state.withLock { state in
+            let released = state.takeHandlers().map { ($0, interceptors) }
+            if released != nil { interceptors = .none }
+            return (state.takeCURLHandlers(), state.claimCompletions(), released)
         }
+        describe(to: handlers)
+        if isDue { runCompletions() }
+        // Without the lock: the end of what they hold may run code of the caller's.
         withExtendedLifetime(released) {}
     }
 
@@ -371,7 +373,7 @@ extension Request {
                 state.startsHere = false
                 return .here
             }
-            return state.waiters.isEmpty ? .elsewhere : .with(state.waiters.removeFirst())
+            return state.waiters.popLast().map { .with($0) } ?? .elsewhere
         }
     }
 
@@ -454,7 +456,6 @@ extension Request {
         watcher?.requestDidFinish(self)
         for waiter in waiters { waiter.resume(returning: nil) }
         completeHandlers()
-        releaseHandlers()
     }
 }
 
@@ -774,13 +775,6 @@ extension Request {
         if isDue { runCompletions() }
     }
 
-    /// Runs what waits for the end.
-    func completeHandlers() {
-        let (handlers, isDue) = state.withLock { ($0.takeCURLHandlers(), $0.claimCompletions()) }
-        describe(to: handlers)
-        if isDue { runCompletions() }
-    }
-
     /// Runs the completions in order and in one task, since each may take its time and add another.
     private func runCompletions() {
         Task {
@@ -915,9 +909,11 @@ extension Request {
     public var downloadProgress: TransferProgress { state.withLock { $0.downloadProgress } }
 
     var watchesUpload: Bool { self is UploadRequest || state.withLock { !$0.handlers.upload.isEmpty } }
-    var watchesDownload: Bool { state.withLock { !$0.handlers.download.isEmpty } }
 
-    var watchesHeads: Bool { state.withLock { !$0.handlers.heads.isEmpty } }
+    /// Whether there are handlers of the heads of responses, and of the progress of their bodies.
+    var watchesResponse: (head: Bool, body: Bool) {
+        state.withLock { (!$0.handlers.heads.isEmpty, !$0.handlers.download.isEmpty) }
+    }
 
     func note(uploaded progress: TransferProgress) {
         let handlers = state.withLock { state in

@@ -85,8 +85,9 @@ struct RequestState {
     /// The result must be released without the lock. An exchange that others have joined goes on with them.
     mutating func takeHandlers() -> Handlers? {
         guard hasEnded, !sharesExchange else { return nil }
-        defer { handlers = Handlers() }
-        return handlers
+        var taken = Handlers()
+        swap(&taken, &handlers)
+        return taken
     }
 
     /// Whether the task of the request must be cancelled.

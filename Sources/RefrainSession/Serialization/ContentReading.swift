@@ -190,7 +190,7 @@ extension Request.ContentReading {
         read: @escaping Request.Reader<Value>
     ) -> Self {
         let completion = queue.dispatching(completion)
-        whenEnded { [self] in completion(ended(read)) }
+        whenEnded { [self] in completion(DataResponse(of: self, read)) }
         startIfWanted()
         return self
     }

@@ -74,13 +74,23 @@ private final class Exchange: Sendable {
         self.attempts = attempts
         self.download = download
     }
+
+    /// The exchange of a request that has ended.
+    convenience init(_ ending: Request.Ending, _ download: DownloadOutcome?) {
+        self.init(ending.request, ending.outcome.response, ending.outcome.attempts, download)
+    }
 }
 
-extension DataResponse {
-    /// The response of a request that has ended.
-    init(_ ending: Request.Ending, _ result: Result<Success, Failure>, _ download: DownloadOutcome?) {
-        let outcome = ending.outcome
-        self.init(Exchange(ending.request, outcome.response, outcome.attempts, download), result)
+extension DataResponse where Failure == RefrainError {
+    /// The response of a request that has ended, with what `read` makes of its outcome.
+    init(of request: Request, _ read: Request.Reader<Success>) {
+        let ending = request.ending
+        exchange = Exchange(ending, request.download)
+        do throws(RefrainError) {
+            result = .success(try ending.value(read))
+        } catch {
+            result = .failure(error)
+        }
     }
 }
 

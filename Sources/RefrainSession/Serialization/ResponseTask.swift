@@ -20,7 +20,7 @@ extension Request {
         public var response: DataResponse<Value, RefrainError> {
             get async {
                 await wait()
-                return request.ended(read)
+                return DataResponse(of: request, read)
             }
         }
 
@@ -58,16 +58,6 @@ extension Request {
 extension Request {
     /// Reads the value of a request that has ended, or throws its error.
     typealias Reader<Value> = @Sendable (RequestOutcome) throws(RefrainError) -> Value
-
-    /// The whole response of a request that has ended.
-    func ended<Value>(_ read: Reader<Value>) -> DataResponse<Value, RefrainError> {
-        let ending = ending
-        do throws(RefrainError) {
-            return DataResponse(ending, .success(try ending.value(read)), download)
-        } catch {
-            return DataResponse(ending, .failure(error), download)
-        }
-    }
 }
 
 extension Request.Ending {

@@ -15,8 +15,8 @@ enum BodyProgress {
         through transport: any HTTPLoader
     ) async -> HTTPResult {
         if let refusal = await request.durableCall?.refusal(request) { return .failure(refusal) }
-        let watchesHead = owner.watchesHeads
-        let collects = !request.streamsResponse && (owner.watchesDownload || watchesHead)
+        let (watchesHead, watchesBody) = owner.watchesResponse
+        let collects = !request.streamsResponse && (watchesBody || watchesHead)
         switch watched(request, by: owner, collects: collects) {
         case .success(let sent):
             let result = await transport.load(sent)

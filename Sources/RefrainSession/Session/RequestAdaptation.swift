@@ -51,7 +51,9 @@ enum RequestAdaptation {
         } else {
             ((number, adapted), isLate) = await original.withinDeadline {
                 await owner.gate.pass()
-                let (number, made) = make(original, of: owner)
+                guard !Task.isCancelled else { return (0, .failure(.explicitlyCancelled)) }
+                let (number, remade) = make(original, of: owner)
+                let made = remade.flatMap(\.withoutBodyInGET)
                 guard case .success(let request) = made else { return (number, made) }
                 return (number, await adapt(request, original, of: owner, number))
             }
@@ -67,9 +69,8 @@ enum RequestAdaptation {
 
     /// Begins an attempt; returns its number, and its request before adaptation.
     private static func make(_ original: HTTPRequest, of owner: Request) -> (Int, Adapted) {
-        guard !Task.isCancelled else { return (0, .failure(.explicitlyCancelled)) }
         let number = owner.beginAttempt()
-        return (number, remade(original, for: number, of: owner).flatMap(\.withoutBodyInGET))
+        return (number, remade(original, for: number, of: owner))
     }
 
     /// Publishes what is sent, or why nothing is.

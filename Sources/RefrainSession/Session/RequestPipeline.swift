@@ -19,7 +19,7 @@ final class RequestPipeline: Sendable {
     let throttle: (any HTTPMiddleware)?
     private let resume: Resume
     let transport: any HTTPLoader
-    private let timeout: (any HTTPMiddleware)?
+    private let timeout: Timeout?
     let clocks: RetryClocks
 
     init(_ settings: Session.Settings, before loader: any HTTPLoader) {
@@ -109,7 +109,11 @@ final class RequestPipeline: Sendable {
             case .failure(let error): return .failure(error)
             }
         }
-        return pacer.end(pass, of: request, with: await pacer.readable(await limit(request, owner)))
+        var result = await limit(request, owner)
+        if case .success(let response) = result, pacer.reads(response) {
+            result = .success(await response.withReadableBody())
+        }
+        return pacer.end(pass, of: request, with: result)
     }
 
     // 7. Limit. Inside of retries: the slot is free during back-off.
