@@ -72,15 +72,16 @@ struct ListEntry: Sendable {
         (self.identity, self.url, self.method, self.name) = (identity, url, method, name)
     }
 
-    /// What a row says of a request; nil: of one that only the row knows.
-    init(_ row: RequestList.Row, of request: ListEntry? = nil) {
-        if let request {
-            (identity, url, method) = (request.identity, request.url, request.method)
-        } else {
-            let words = row.title.split(separator: " ", maxSplits: 1)
-            identity = EarlierState.identity(ofRow: row.name)
-            (method, url) = (words.first.map(String.init) ?? "", words.count > 1 ? String(words[1]) : "")
-        }
+    /// What a row says of a request that only the row knows.
+    init(_ row: RequestList.Row) {
+        let words = row.title.split(separator: " ", maxSplits: 1).map(String.init)
+        let (method, url) = (words.first ?? "", words.count > 1 ? words[1] : "")
+        self.init(identity: EarlierState.identity(ofRow: row.name), url: url, method: method, row)
+    }
+
+    /// What a row says of a request of a run.
+    init(identity: String, url: String, method: String, _ row: RequestList.Row) {
+        (self.identity, self.url, self.method) = (identity, url, method)
         self.row = row.revision
         outcome =
             switch row.outcome {

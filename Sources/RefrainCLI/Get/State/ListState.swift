@@ -186,15 +186,16 @@ final class ListState: Sendable {
     ) async throws(DatabaseError) -> [ListEntry?] {
         let foldsNames = file?.foldsNames ?? true
         return try await call { [self] store, _ throws(QueueError) in
-            let new = entries.map { entry in
+            // By index, since a copy of an entry takes longer than the rest.
+            let new = entries.indices.map { index in
                 RequestList.New(
-                    name: name(of: entry.identity),
-                    earlierName: entry.oldIdentity.map(EarlierState.row),
-                    method: entry.method,
-                    url: entry.url,
-                    key: entry.key,
-                    file: entry.name,
-                    target: entry.name.map { foldsNames ? OutputNaming.folded($0) : $0 }
+                    name: name(of: entries[index].identity),
+                    earlierName: entries[index].oldIdentity.map(EarlierState.row),
+                    method: entries[index].method,
+                    url: entries[index].url,
+                    key: entries[index].key,
+                    file: entries[index].name,
+                    target: entries[index].name.map { foldsNames ? OutputNaming.folded($0) : $0 }
                 )
             }
             let rows = try store.register(new, isDurable: isDurable) { row, index in
@@ -205,21 +206,24 @@ final class ListState: Sendable {
                     && SignedURL.areOfOneObject(SanitizedURL.canonical(owner.url), SanitizedURL.canonical(entry.url))
                 return isSame ? .row : .nothing
             }
-            return entries.indices.map { index in rows[index].map { entry($0, of: entries[index]) } }
-        }
-    }
-
-    /// What a row says of a request of this run.
-    private func entry(_ row: RequestList.Row, of wanted: ListEntry) -> ListEntry {
-        var entry = ListEntry(row, of: wanted)
-        entry.name = wanted.name ?? entry.name
-        entry.isElsewhere =
-            switch row.outcome {
-            case .done: file == nil && (place == nil || row.place != place)
-            case .failed: row.isRecent
-            default: false
+            return entries.indices.map { index in
+                guard let row = rows[index] else { return nil }
+                var entry = ListEntry(
+                    identity: entries[index].identity,
+                    url: entries[index].url,
+                    method: entries[index].method,
+                    row
+                )
+                if let name = entries[index].name { entry.name = name }
+                entry.isElsewhere =
+                    switch row.outcome {
+                    case .done: file == nil && (place == nil || row.place != place)
+                    case .failed: row.isRecent
+                    default: false
+                    }
+                return entry
             }
-        return entry
+        }
     }
 
     /// The name of the row of a request: its identity, shortened where an index of the store has no room for it.
