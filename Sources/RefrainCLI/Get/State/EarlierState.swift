@@ -23,7 +23,7 @@ enum EarlierState {
         return columns
     }
 
-    /// The version of the tables; those of today have none.
+    /// The version of the tables.
     static func version(of database: Database) throws(DatabaseError) -> Int64 {
         var version: Int64 = 0
         try database.prepare("PRAGMA user_version").run { version = $0.integer(0) ?? 0 }
@@ -36,6 +36,23 @@ enum EarlierState {
         guard try columns(of: database).isSuperset(of: needed) else {
             throw DatabaseError("\(path) has a table of requests that is not refrain's")
         }
+    }
+
+    /// Makes a view in the place of the table, by which the versions that made that see a state of a later version.
+    ///
+    /// They would take the file for another program's otherwise, and advise to begin anew, with all orders.
+    static func makeView(in database: Database) throws(DatabaseError) {
+        try database.run(
+            """
+            CREATE VIEW requests AS SELECT dedupe AS identity, substr(head, instr(head, ' ') + 1) AS url,
+                substr(head, 1, instr(head, ' ') - 1) AS method, coalesce(output, target) AS name, target AS folded,
+                CASE state WHEN 2 THEN 'done' WHEN 3 THEN coalesce(record, 'failed') WHEN 4 THEN 'unknown'
+                    ELSE 'pending' END AS outcome,
+                status, validator, bytes, attempts, key, error, changed / 1000.0 AS ended, list, begun / 1000.0 AS begun
+                FROM refrain_request WHERE queue = 'list';
+            PRAGMA user_version = \(RequestList.FileStore.version)
+            """
+        )
     }
 
     /// A query for whether each request is done.
@@ -122,9 +139,11 @@ enum EarlierState {
                 INSERT INTO refrain_request (queue, safety, \(columns)) SELECT 'list', 0, \(columns) FROM (\(rows));
                 \(lists ? "INSERT INTO refrain_list SELECT 'list', name, isRead FROM lists;" : "")
                 DROP TABLE requests; DROP TABLE IF EXISTS lists; DROP TABLE IF EXISTS running;
-                DROP TABLE IF EXISTS planned; PRAGMA user_version = 0; COMMIT
+                DROP TABLE IF EXISTS planned
                 """
             )
+            try makeView(in: database)
+            try database.run("COMMIT")
         } catch {
             // Fails where the error has ended the transaction already.
             try? database.run("ROLLBACK")

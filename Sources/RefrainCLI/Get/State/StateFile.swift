@@ -97,6 +97,7 @@ struct StateFile: Sendable {
             Directory.makePrivate(new)
             try database.run("PRAGMA synchronous = FULL")
             try RequestList.FileStore.makeTables(in: database, new)
+            try EarlierState.makeView(in: database)
         } catch {
             Directory.removeFile(new)
             throw error

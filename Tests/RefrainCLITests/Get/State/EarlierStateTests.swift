@@ -104,10 +104,21 @@ struct EarlierStateTests {
                     + "\(entry.settled ?? 0) \(entry.claims) \(entry.isAbandoned)"
             }
         }
-        let before = try shown()
+        func columns() throws -> [String] {
+            var rows: [String] = []
+            let select = "SELECT identity, url, method, name, outcome, bytes FROM requests ORDER BY identity"
+            try Database(path: path).prepare(select).run { row in
+                rows.append((0..<6).map { row.text($0) ?? "-" }.joined(separator: " "))
+            }
+            return rows
+        }
+        let (before, table) = (try shown(), try columns())
         #expect(before.count == 24 && Set(before).count == 24)
         _ = try opened()
         #expect(try shown() == before)
+        // An earlier version finds its columns, and a version that it does not know.
+        #expect(try EarlierState.version(of: Database(path: path)) == 2)
+        #expect(try columns() == table)
         #expect(try StateFile.read(path).areListsRead == true)
         folder.remove()
     }

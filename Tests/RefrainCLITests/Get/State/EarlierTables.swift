@@ -9,6 +9,7 @@ enum EarlierTables {
     static func write(_ path: String) throws {
         try Database(path: path).run(
             """
+            DROP VIEW requests;
             CREATE TABLE requests (
                 identity TEXT PRIMARY KEY NOT NULL, url TEXT NOT NULL, method TEXT NOT NULL, name TEXT, folded TEXT,
                 outcome TEXT NOT NULL, status INTEGER, validator TEXT, bytes INTEGER NOT NULL,

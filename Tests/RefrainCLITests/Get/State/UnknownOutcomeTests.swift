@@ -182,7 +182,8 @@ struct UnknownOutcomeTests {
         case "dropped": try Database(path: state).run("DROP TABLE refrain_request")
         case "columns":
             try Database(path: state).run("DROP TABLE refrain_request; CREATE TABLE refrain_request (id, queue, head)")
-        case "earlier": try Database(path: state).run("DROP TABLE refrain_request; CREATE TABLE requests (id, url)")
+        case "earlier":
+            try Database(path: state).run("DROP TABLE refrain_request; DROP VIEW requests; CREATE TABLE requests (id)")
         default:
             for ending in ["", "-wal", "-shm"] { ScratchFile.at(state + ending).remove() }
             try Database(path: state).run("CREATE TABLE notes (text)")
