@@ -29,8 +29,8 @@ final class ListState: Sendable {
     }
 
     private let box: Locked<Box>
-    /// Where the calls of a run block.
-    private let thread = RequestList.CallThread()
+    /// Where the calls of a run wait for a database; nil: they are those to a file, which are short.
+    private let thread: RequestList.CallThread?
     /// Since when the state has been out of reach; nil: it is not, as far as the last call tells.
     private let outage = Locked<ContinuousClock.Instant?>(nil)
     /// For how long that is borne.
@@ -98,6 +98,7 @@ final class ListState: Sendable {
         say: @escaping @Sendable (String) -> Void
     ) {
         (self.file, self.place, self.patience, self.say) = (file, place, patience, say)
+        thread = file == nil ? RequestList.CallThread() : nil
         (claims, nameLimit) = (store.claims, store.nameLimit)
         let interval = store.renewalInterval
         let box = Locked(Box(store: store))
@@ -147,9 +148,8 @@ final class ListState: Sendable {
         _ body: @escaping @Sendable (any RequestList.Store, _ isAgain: Bool) throws(QueueError) -> Value,
         isAgain: Bool
     ) async -> Result<Value, QueueError> {
-        let result = await thread.run { [box] in
-            box.result { store throws(QueueError) in try body(store, isAgain) }
-        }
+        let call = { @Sendable [box] in box.result { store throws(QueueError) in try body(store, isAgain) } }
+        let result = if let thread { await thread.run(call) } else { call() }
         if case .success = result { outage.withLock { $0 = nil } }
         return result
     }
@@ -234,7 +234,8 @@ final class ListState: Sendable {
 
     /// Takes requests that this run is to send or to change; false for each that another run has taken meanwhile.
     func claim(_ entries: [ListEntry]) async throws(DatabaseError) -> [Bool] {
-        try await call { store, _ throws(QueueError) in try store.claim(entries.compactMap(\.row)) }
+        guard !entries.isEmpty else { return [] }
+        return try await call { store, _ throws(QueueError) in try store.claim(entries.compactMap(\.row)) }
     }
 
     /// Whether a request that was claimed may be sent now.
@@ -329,8 +330,6 @@ final class ListState: Sendable {
     func finish() async throws(DatabaseError) {
         renewal?.cancel()
         try await call { store, _ throws(QueueError) in try store.release() }
-        // The thread has dropped that call by then, so that the store is closed with this object.
-        await thread.run {}
     }
 
     /// Removes a state that did not exist before; gives back what was claimed in another one.
