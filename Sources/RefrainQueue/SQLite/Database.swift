@@ -7,6 +7,7 @@ internal import CSQLite
 package final class Database {
     private let handle: OpaquePointer?
     private let path: String
+    private var statements: [String: Statement] = [:]
 
     /// Opens a database, and makes it where it is missing.
     ///
@@ -63,6 +64,28 @@ package final class Database {
             throw DatabaseError(handle, code: code, doing: "cannot use \(path)")
         }
         return Statement(statement, of: handle, path)
+    }
+
+    /// A statement that is run again and again, prepared once.
+    func statement(_ sql: String) throws(DatabaseError) -> Statement {
+        if let known = statements[sql] { return known }
+        let statement = try prepare(sql)
+        statements[sql] = statement
+        return statement
+    }
+
+    /// Runs a transaction; IMMEDIATE, since one that begins with reading cannot always go on to write.
+    func transaction<Value>(_ body: () throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {
+        try statement("BEGIN IMMEDIATE").run()
+        do throws(DatabaseError) {
+            let value = try body()
+            try statement("COMMIT").run()
+            return value
+        } catch {
+            // Fails where the error has ended the transaction already.
+            try? statement("ROLLBACK").run()
+            throw error
+        }
     }
 
     /// Reads what is there of a file that is shorter than it was, which is refused otherwise.

@@ -29,7 +29,6 @@ extension RequestList {
         private var last: Int64 = 0
         /// The rows after it, as long as none of them has changed.
         private var following: ArraySlice<Known> = []
-        private var statements: [String: Database.Statement] = [:]
 
         /// The queue that the rows are in.
         private static let queue = "list"
@@ -512,13 +511,10 @@ extension RequestList {
         // MARK: Statements
 
         private func statement(_ sql: String) throws(DatabaseError) -> Database.Statement {
-            if let known = statements[sql] { return known }
-            let statement = try database.prepare(sql)
-            statements[sql] = statement
-            return statement
+            try database.statement(sql)
         }
 
-        /// Runs a transaction; IMMEDIATE, since one that begins with reading cannot always go on to write.
+        /// Runs a transaction.
         ///
         /// - Parameter isDurable: whether its changes are on the disk when this returns.
         private func transaction<Value>(
@@ -528,16 +524,7 @@ extension RequestList {
             do throws(DatabaseError) {
                 if isDurable { try statement("PRAGMA synchronous = FULL").run() }
                 defer { if isDurable { try? statement("PRAGMA synchronous = NORMAL").run() } }
-                try statement("BEGIN IMMEDIATE").run()
-                do throws(DatabaseError) {
-                    let value = try body()
-                    try statement("COMMIT").run()
-                    return value
-                } catch {
-                    // Fails where the error has ended the transaction already.
-                    try? statement("ROLLBACK").run()
-                    throw error
-                }
+                return try database.transaction(body)
             } catch { throw SQLiteStore.error(error, path) }
         }
     }

@@ -25,7 +25,6 @@ package final class SQLiteStore: QueueStore {
     private var nextTakeUp = Duration.zero
     /// The wall clock at the last upkeep.
     private var lastUpkeep = Int64.max
-    private var statements: [String: Database.Statement] = [:]
 
     /// Opens the file, and makes it or its tables where they are missing.
     package init(path: String, queue: String, clocks: RetryClocks) throws(QueueError) {
@@ -546,27 +545,10 @@ package final class SQLiteStore: QueueStore {
 
     // MARK: Statements
 
-    private func statement(_ sql: String) throws(DatabaseError) -> Database.Statement {
-        if let known = statements[sql] { return known }
-        let statement = try database.prepare(sql)
-        statements[sql] = statement
-        return statement
-    }
+    private func statement(_ sql: String) throws(DatabaseError) -> Database.Statement { try database.statement(sql) }
 
-    /// Runs a transaction; IMMEDIATE, since one that begins with reading cannot always go on to write.
     private func transaction<Value>(_ body: () throws(DatabaseError) -> Value) throws(QueueError) -> Value {
-        do throws(DatabaseError) {
-            try statement("BEGIN IMMEDIATE").run()
-            do throws(DatabaseError) {
-                let value = try body()
-                try statement("COMMIT").run()
-                return value
-            } catch {
-                // Fails where the error has ended the transaction already.
-                try? statement("ROLLBACK").run()
-                throw error
-            }
-        } catch { throw Self.error(error, path) }
+        do throws(DatabaseError) { return try database.transaction(body) } catch { throw Self.error(error, path) }
     }
 
     /// The error of a queue for one of its file.
