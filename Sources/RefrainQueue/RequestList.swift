@@ -73,7 +73,7 @@ package enum RequestList {
             earlierName: String? = nil,
             method: String,
             url: String,
-            key: String?,
+            key: String? = nil,
             file: String? = nil,
             target: String? = nil
         ) {

@@ -139,6 +139,14 @@ extension String {
         } ?? utf8.contains(byte)
     }
 
+    /// The index after the last byte of this value; nil: there is none.
+    ///
+    /// Reads the memory, too.
+    func index(afterLast byte: UInt8) -> Index? {
+        let offset = utf8.withContiguousStorageIfAvailable { $0.lastIndex(of: byte) } ?? Array(utf8).lastIndex(of: byte)
+        return offset.map { utf8.index(startIndex, offsetBy: $0 + 1) }
+    }
+
     /// Whether the text is ASCII; reads its memory, too.
     var isASCII: Bool {
         utf8.withContiguousStorageIfAvailable { bytes in

@@ -11,6 +11,8 @@ internal import Foundation
 struct JobList: Sendable {
     private let destination: Destination
     private let template: RequestTemplate
+    /// The output folder, with a slash at its end; nil: there is none.
+    private let folder: String?
     private let isFlat: Bool
     private let hasState: Bool
     private let digests: DigestSettings
@@ -34,6 +36,7 @@ struct JobList: Sendable {
         digests: DigestSettings
     ) {
         self.destination = destination
+        folder = if case .folder(let path) = destination { Directory.path(path, "") } else { nil }
         self.template = template
         self.isFlat = isFlat
         self.hasState = hasState
@@ -70,18 +73,20 @@ struct JobList: Sendable {
     /// - Throws: ``UsageError`` for a request that conflicts with the options.
     mutating func add(_ request: ListedRequest) throws(UsageError) -> FetchJob? {
         let number = Self.incremented(&added) - 1
-        var folder: String?
-        if case .folder(let path) = destination { folder = path }
         let method = template.method(of: request)
         // One file per URL: a duplicate in a list of files is fetched once. Two equal POST requests are two.
         let isFetch = request.body == nil && template.isPlainGet && method == .get && !request.asksForPart
-        let url = isFetch ? template.objectURL(of: request) : template.url(of: request)
+        // Most URLs are in the form that equal ones share, which costs one look instead of ten.
+        let isNormal = template.sendsURLsAsGiven && URLText.isNormal(request.url)
+        let url =
+            isNormal ? request.url : isFetch ? template.objectURL(of: request) : template.url(of: request)
         var output: String?
         // With several files each is a separate request; one that must not be sent twice is the same whatever its file.
         if case .each = destination, isFetch, case .file(let path) = destination.destination(of: number) {
             output = path
         }
-        var identity = identity(of: request, method, isFetch ? url : SanitizedURL.text(url), output)
+        let named = isNormal ? url : Self.canonical(isFetch ? url : SanitizedURL.text(url))
+        var identity = identity(of: request, method, named, output)
         var old = hasState && !method.isSafe ? oldIdentity(of: request, output) : nil
         // Two spellings of one URL are one file (RFC 3986 §6.2.2).
         let isEscaped = isFetch && folder != nil && identity.contains(byte: UInt8(ascii: "%"))
@@ -101,9 +106,9 @@ struct JobList: Sendable {
         var (file, relative): (String?, String?)
         if let folder {
             // Several requests to one URL differ in what they send, so their files do as well.
-            let named = isFetch ? url : url + (url.contains("?") ? "&" : "?") + identity
-            let name = request.output ?? (isFlat ? OutputNaming.flat(named) : tree.path(of: named))
-            let path = Directory.path(folder, name)
+            let source = isFetch ? url : url + (url.contains("?") ? "&" : "?") + identity
+            let name = request.output ?? (isFlat ? OutputNaming.flat(source) : tree.path(of: source))
+            let path = folder + name
             let isNamedByURL = request.output == nil
             if !(isApart && isNamedByURL), let option = reserved.option(thatUses: path) {
                 throw UsageError(
@@ -171,14 +176,14 @@ struct JobList: Sendable {
         // A part is a different content.
         if let range = template.range { content += "\nRange: \(range)" }
         content += template.senderDigest(of: request)
-        var url = url
+        return ListEntry.identity(method: method.rawValue, url: url, content: Array(content.utf8))
+    }
+
+    /// A URL as an identity has it.
+    private static func canonical(_ url: String) -> String {
         // Letters beyond ASCII are sent percent-encoded, so both spellings are one request.
-        if !url.isASCII, let sent = try? HTTPRequest(url) { url = sent.url.absoluteString }
-        return ListEntry.identity(
-            method: method.rawValue,
-            url: SanitizedURL.canonical(SanitizedURL.withoutFragment(url)),
-            content: Array(content.utf8)
-        )
+        let sent = url.isASCII ? url : (try? HTTPRequest(url))?.url.absoluteString ?? url
+        return SanitizedURL.canonical(SanitizedURL.withoutFragment(sent))
     }
 
     /// The identity that earlier versions gave a request.

@@ -63,6 +63,34 @@ package enum URLText {
         } ?? false
     }
 
+    /// Whether a text is a plain URL that has the same text as every equal one (RFC 3986 §6.2).
+    ///
+    /// It is in lower case up to its path, has one, and has neither port 80 or 443 nor escapes, a query, a fragment or
+    /// segments of dots.
+    package static func isNormal(_ text: String) -> Bool {
+        text.utf8.withContiguousStorageIfAvailable { bytes in
+            guard let end = endOfPlainOrigin(bytes), end < bytes.count else { return false }
+            func ends(in port: StaticString) -> Bool {
+                port.withUTF8Buffer { bytes[..<end].suffix($0.count).elementsEqual($0) }
+            }
+            guard !ends(in: ":80"), !ends(in: ":443") else { return false }
+            var index = 7
+            while index < end {
+                if (0x41...0x5A).contains(bytes[index]) { return false }
+                index += 1
+            }
+            let allowed = allowed
+            while index < bytes.count {
+                let byte = bytes[index]
+                guard allowed.contains(byte), byte != UInt8(ascii: "?"), byte != UInt8(ascii: "@"),
+                    byte != dot || bytes[index - 1] != slash
+                else { return false }
+                index += 1
+            }
+            return true
+        } ?? false
+    }
+
     /// The offset where a plain scheme, host and port end, if the end of the text or a path follows; nil otherwise.
     static func endOfPlainOrigin(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
         // Byte by byte, which is several times as fast as the standard library's prefix operations.
@@ -242,7 +270,7 @@ extension URLText {
             result.reserveCapacity(bytes.count + 32)
             var isFragment = false
             for (index, byte) in bytes.enumerated().dropFirst(start) {
-                if isAllowed(byte) || byte == percent && isEscape(bytes[index...]) {
+                if allowed.contains(byte) || byte == percent && isEscape(bytes[index...]) {
                     result.append(byte)
                 } else if byte == UInt8(ascii: "#"), !isFragment {
                     isFragment = true
@@ -257,11 +285,12 @@ extension URLText {
 
     /// Whether a byte of a path, query and fragment needs escaping.
     private static func needsEscapes(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        let allowed = allowed
         var isFragment = false
         var index = bytes.startIndex
         while index < bytes.endIndex {
             let byte = bytes[index]
-            if !isAllowed(byte) {
+            if !allowed.contains(byte) {
                 if byte == percent {
                     guard isEscape(bytes[index...]) else { return true }
                 } else {
@@ -291,20 +320,27 @@ extension URLText {
             }
     }
 
-    /// Whether a byte is allowed in every component after the host (RFC 3986 §3.3 and §3.4), except `%` and `#`.
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        guard byte < 0x80 else { return false }
-        return (byte < 64 ? allowedLow &>> byte : allowedHigh &>> (byte & 63)) & 1 == 1
+    /// Bytes of ASCII: one bit for each value, since the lookup runs for each byte of every request's URL.
+    private struct Bytes {
+        private let low: UInt64
+        private let high: UInt64
+
+        init(_ text: String) {
+            func mask(over range: Range<UInt8>) -> UInt64 {
+                text.utf8.filter(range.contains).reduce(0) { $0 | 1 &<< UInt64($1 & 63) }
+            }
+            (low, high) = (mask(over: 0..<64), mask(over: 64..<128))
+        }
+
+        func contains(_ byte: UInt8) -> Bool {
+            byte < 0x80 && ((byte < 64 ? low &>> UInt64(byte) : high &>> UInt64(byte & 63)) & 1 == 1)
+        }
     }
 
-    // One bit per byte value: the lookup runs for each byte of every request's URL.
-    private static let allowedLow = mask(over: 0..<64)
-    private static let allowedHigh = mask(over: 64..<128)
-
-    private static func mask(over bytes: Range<UInt8>) -> UInt64 {
-        let allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/?"
-        return allowed.utf8.filter(bytes.contains).reduce(0) { $0 | 1 &<< UInt64($1 & 63) }
-    }
+    /// The bytes that are allowed in every component after the host (RFC 3986 §3.3 and §3.4), without `%` and `#`.
+    private static let allowed = Bytes(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/?"
+    )
 
     private static var percent: UInt8 { UInt8(ascii: "%") }
 

@@ -28,7 +28,7 @@ extension RequestList {
         /// The last row that was found; those of a list that is run again follow each other.
         private var last: Int64 = 0
         /// The rows after it, as long as none of them has changed.
-        private var following: ArraySlice<Known> = []
+        private var following = Following()
 
         /// The queue that the rows are in.
         private static let queue = "list"
@@ -118,30 +118,40 @@ extension RequestList {
         }
 
         /// A row, from the first of the ``outcomeColumns`` on.
-        private static func row(_ row: Database.Statement, from first: Int32, title: String, now: Int64) -> Row {
+        ///
+        /// - Parameter mine: the token of this run.
+        private static func row(
+            _ row: Database.Statement,
+            from first: Int32,
+            title: String,
+            now: Int64,
+            mine: Int64? = nil
+        ) -> Row {
             let outcome = RequestQueue.Item.Outcome(number: row.integer(first + 2))
-            let changed = row.integer(first + 10) ?? 0
-            let token = row.integer(first + 11)
-            var found = Row(
-                revision: .init(id: row.integer(first) ?? 0, outcome: outcome, changed: changed, token: token),
+            let (note, token) = (row.text(first + 9), row.integer(first + 11))
+            return Row(
+                revision: .init(
+                    id: row.integer(first) ?? 0,
+                    outcome: outcome,
+                    changed: row.integer(first + 10) ?? 0,
+                    token: token
+                ),
                 name: row.text(first + 1) ?? "",
                 title: title,
-                outcome: outcome
+                outcome: outcome,
+                isPartial: outcome == .failed && note == partial,
+                isForgotten: outcome == .done && note == forgotten,
+                key: row.text(first + 3),
+                age: row.integer(first + 4).map { .milliseconds(now.subtractingSaturated($0)) },
+                attempts: max(0, Int(clamping: row.integer(first + 5) ?? 0)),
+                claims: max(0, Int(clamping: row.integer(first + 6) ?? 0)),
+                status: row.integer(first + 7).map { Int(clamping: $0) },
+                error: row.text(first + 8),
+                file: row.text(first + 12),
+                bytes: max(0, row.integer(first + 13) ?? 0),
+                validator: row.text(first + 14),
+                isLeftBehind: token != nil && token != mine
             )
-            found.key = row.text(first + 3)
-            found.age = row.integer(first + 4).map { .milliseconds(now.subtractingSaturated($0)) }
-            found.attempts = max(0, Int(clamping: row.integer(first + 5) ?? 0))
-            found.claims = max(0, Int(clamping: row.integer(first + 6) ?? 0))
-            found.status = row.integer(first + 7).map { Int(clamping: $0) }
-            found.error = row.text(first + 8)
-            let note = row.text(first + 9)
-            found.isPartial = outcome == .failed && note == partial
-            found.isForgotten = outcome == .done && note == forgotten
-            found.isLeftBehind = token != nil
-            found.file = row.text(first + 12)
-            found.bytes = max(0, row.integer(first + 13) ?? 0)
-            found.validator = row.text(first + 14)
-            return found
         }
 
         /// Reads all rows of a file, or of a query for these ``columns``.
@@ -182,8 +192,9 @@ extension RequestList {
                 try readFollowing(requests.count)
                 var rows: [Row?] = []
                 rows.reserveCapacity(requests.count)
-                for (index, request) in requests.enumerated() {
-                    let row = try row(of: request, try find(request)) { taking($0, index) }
+                for index in requests.indices {
+                    var row = following.take(requests[index], in: list)
+                    if row == nil { row = try self.row(of: requests[index]) { taking($0, index) } }
                     if let row {
                         last = row.id
                         seen?.insert(row.id)
@@ -201,11 +212,36 @@ extension RequestList {
             let hasTarget: Bool
 
             static let columns = "list IS ?, target IS NOT NULL, " + outcomeColumns
+
+            /// Whether it says of a request what is to be said.
+            func isSame(as request: New, in list: String?) -> Bool {
+                (list == nil || isListed) && (request.target == nil || hasTarget && row.file == request.file)
+            }
         }
 
-        /// Reads the rows after the one that was found last, in the order in which they were registered.
+        /// Rows that are read ahead, in the order in which they were registered.
+        private struct Following {
+            private var rows: [Known] = []
+            private var next = 0
+
+            mutating func append(_ row: Known) { rows.append(row) }
+
+            /// The next row, if it is that of a request, and says what is to be said of it.
+            mutating func take(_ request: New, in list: String?) -> Row? {
+                guard next < rows.count, rows[next].row.name == request.name,
+                    rows[next].isSame(as: request, in: list)
+                else { return nil }
+                next += 1
+                return rows[next - 1].row
+            }
+
+            mutating func drop(through id: Int64) {
+                while next < rows.count, rows[next].row.id <= id { next += 1 }
+            }
+        }
+
         private func readFollowing(_ count: Int) throws(DatabaseError) {
-            following = []
+            following = Following()
             guard seen != nil else { return }
             let select = """
                 SELECT \(Known.columns) FROM refrain_request WHERE queue = ? AND id > ? ORDER BY id LIMIT ?
@@ -217,9 +253,8 @@ extension RequestList {
 
         private func find(_ request: New) throws(DatabaseError) -> Known? {
             guard seen != nil else { return nil }
-            if let first = following.first, first.row.name == request.name { return following.removeFirst() }
             if let found = try find(named: request.name) {
-                following = following.drop { $0.row.id <= found.row.id }
+                following.drop(through: found.row.id)
                 return found
             }
             guard let earlier = request.earlierName else { return nil }
@@ -236,24 +271,23 @@ extension RequestList {
         }
 
         private func known(_ found: Database.Statement, _ now: Int64) -> Known {
-            var row = Self.row(found, from: 2, title: "", now: now)
-            if row.revision.token == token { row.isLeftBehind = false }
-            return Known(row: row, isListed: found.integer(0) == 1, hasTarget: found.integer(1) == 1)
+            Known(
+                row: Self.row(found, from: 2, title: "", now: now, mine: token),
+                isListed: found.integer(0) == 1,
+                hasTarget: found.integer(1) == 1
+            )
         }
 
         /// The row of a request, made where there was none; nil: its file belongs to another request.
-        private func row(
-            of request: New,
-            _ found: Known?,
-            taking: (Row) -> Taking
-        ) throws(DatabaseError) -> Row? {
-            var known = found
+        private func row(of request: New, taking: (Row) -> Taking) throws(DatabaseError) -> Row? {
+            var known = try find(request)
             if known == nil {
                 if let row = try insert(request) { return row }
                 // This run has made it before, or a row of another request has its file.
                 known = try find(named: request.name)
             }
             guard var known else { return try take(request.target, taking) ? try insert(request) : nil }
+            if known.isSame(as: request, in: list) { return known.row }
             if list != nil, !known.isListed {
                 try statement("UPDATE refrain_request SET list = ? WHERE id = ?")
                     .run([.optional(list), .integer(known.row.id)])
@@ -308,7 +342,7 @@ extension RequestList {
                 .run([.text(Self.queue), .optional(target)]) { [now] in found = Self.row($0, now: now, runner: nil) }
             guard let found, let seen, !seen.contains(found.id) else { return false }
             // What was read ahead may be of that row.
-            following = []
+            following = Following()
             switch taking(found) {
             case .nothing: return false
             case .file:
@@ -469,7 +503,7 @@ extension RequestList {
                 var rows: [(id: Int64, file: String?)] = []
                 let select = """
                     SELECT id, coalesce(output, target), target FROM refrain_request \
-                    WHERE queue = ? AND list = ? AND state <> 2 AND key IS NULL AND begun IS NULL
+                    WHERE state <> 2 AND queue = ? AND list = ? AND key IS NULL AND begun IS NULL
                     """
                 try statement(select).run([.text(Self.queue), .optional(list)]) { row in
                     guard let id = row.integer(0), !seen.contains(id) else { return }

@@ -141,7 +141,7 @@ struct SharedRequestsTests {
         let arguments = try Arguments(["--lease", "1s"], options: CommandSpec.named(.get).options)
         let location = try #require(try SharedStateLocation(server.url, arguments))
         let wanted = ["sent", "waits", "claimed"].map {
-            ListEntry(identity: $0, url: "https://example.com/\($0)", method: "GET")
+            RequestList.New(name: $0, method: "GET", url: "https://example.com/\($0)")
         }
         // Each run is left without a word, as by SIGKILL, and the next one comes after its lease.
         for deaths in 0..<3 {
@@ -187,7 +187,7 @@ struct SharedRequestsTests {
         let state = try ListState(location) { told.append($0) }
         let own = try PostgresConnection(server.location)
         try own.run("BEGIN; LOCK TABLE refrain_request")
-        let wanted = ListEntry(identity: "a", url: "https://example.com/", method: "POST")
+        let wanted = RequestList.New(name: "a", method: "POST", url: "https://example.com/")
         async let rows = state.register([wanted], isDurable: true) { _ in false }
         await told.entries(atLeast: 1)
         try own.run("COMMIT")
@@ -202,7 +202,7 @@ struct SharedRequestsTests {
         let random = RandomSource(seed: 1)
         let long = (0..<500).map { _ in String(random.next(), radix: 36) }.joined()
         let wanted = ["1", "2"].map { end in
-            ListEntry(identity: "GET /\(long)\(end)", url: "/\(long)\(end)", method: "GET")
+            RequestList.New(name: "GET /\(long)\(end)", method: "GET", url: "/\(long)\(end)")
         }
         let state = try ListState(location)
         let rows = try await state.register(wanted, isDurable: true) { _ in false }.map { $0?.row?.id }
@@ -237,7 +237,7 @@ struct SharedRequestsTests {
         let arguments = try Arguments(["--lease", "2s"], options: CommandSpec.named(.get).options)
         let location = try #require(try SharedStateLocation(server.url, arguments))
         let state = try ListState(location, patience: .seconds(5)) { told.append($0) }
-        let wanted = ListEntry(identity: "a", url: "https://example.com/", method: "POST")
+        let wanted = RequestList.New(name: "a", method: "POST", url: "https://example.com/")
         let entry = try #require(try await state.register([wanted], isDurable: true) { _ in false }.first ?? nil)
         #expect(try await state.claim([entry]) == [true])
         #expect(state.maySend(entry))

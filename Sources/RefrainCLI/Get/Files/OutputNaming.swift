@@ -99,14 +99,17 @@ enum OutputNaming {
     ///
     /// Every file system takes such a name, unless it begins or ends with a point or begins with a hyphen.
     static func isOrdinary(_ text: some StringProtocol) -> Bool {
-        var (count, last) = (0, point)
-        for byte in text.utf8 {
-            guard ASCIILetter.isLetterOrDigit(byte) || byte == point || byte == hyphen || byte == UInt8(ascii: "_"),
-                count > 0 || byte != point && byte != hyphen
-            else { return false }
-            (count, last) = (count + 1, byte)
+        // Of its memory: to go through a part of a text as a collection takes six times as long.
+        text.utf8.withContiguousStorageIfAvailable(isOrdinary) ?? isOrdinary(Array(text.utf8))
+    }
+
+    private static func isOrdinary(_ name: some RandomAccessCollection<UInt8>) -> Bool {
+        guard let first = name.first, let last = name.last, first != point, first != hyphen, last != point,
+            name.count <= maximumLength
+        else { return false }
+        return name.allSatisfy { byte in
+            ASCIILetter.isLetterOrDigit(byte) || byte == point || byte == hyphen || byte == UInt8(ascii: "_")
         }
-        return last != point && count <= maximumLength
     }
 
     /// A readable name that ends in the digest of its source.

@@ -11,8 +11,8 @@ struct OutputTree: Sendable {
 
     /// The path of a URL.
     mutating func path(of url: String) -> String {
-        guard let slash = url.utf8.lastIndex(of: UInt8(ascii: "/")) else { return OutputNaming.tree(url) }
-        let (begin, last) = (url[...slash], url[url.utf8.index(after: slash)...])
+        guard let start = url.index(afterLast: UInt8(ascii: "/")) else { return OutputNaming.tree(url) }
+        let (begin, last) = (url[..<start], url[start...])
         guard OutputNaming.isOrdinary(last) else { return OutputNaming.tree(url) }
         let file = OutputNaming.file(last)
         if let folder = folders[begin], folder.utf8.count + file.utf8.count <= OutputNaming.maximumPathLength {
@@ -21,7 +21,7 @@ struct OutputTree: Sendable {
         let path = OutputNaming.tree(url)
         // Since the last component is ordinary, the text before it is only host and folders.
         let isPath = !begin.utf8.contains { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
-        guard isPath, let authority = SanitizedURL.authorityStart(of: url), authority <= slash,
+        guard isPath, let authority = SanitizedURL.authorityStart(of: url), authority < start,
             path.utf8.count > file.utf8.count, path.hasSuffix("/" + file)
         else { return path }
         if folders.count == Self.maximumCount { folders = [:] }

@@ -183,10 +183,13 @@ struct RequestTemplate: Sendable {
         return listed.body != nil && method == .get ? .post : method
     }
 
+    /// Whether no option adds anything to URLs.
+    var sendsURLsAsGiven: Bool { body.query == nil && body.uploadName == nil }
+
     /// The URL that a request goes to, with what options add to it.
     func url(of listed: ListedRequest) -> String {
         let plain = URLText.withoutDotSegments(listed.url)
-        guard body.query != nil || body.uploadName != nil else { return plain }
+        guard !sendsURLsAsGiven else { return plain }
         let parts = plain.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
         var url = String(parts.first ?? "")
         if let name = body.uploadName {

@@ -18,8 +18,6 @@ struct ListEntry: Sendable {
     }
 
     var identity: String
-    /// The identity that earlier versions gave a request that is not safe; nil: it is safe.
-    var oldIdentity: String?
     /// The URL, without user and password.
     var url: String
     var method: String
@@ -63,25 +61,20 @@ struct ListEntry: Sendable {
     ///
     /// - Parameter occurrence: the number of the request among equal ones, from 1.
     static func identity(method: String, url: String, content: [UInt8] = [], occurrence: Int = 1) -> String {
-        var text = "\(method) \(url)"
+        var text = method + " " + url
         if !content.isEmpty { text += " \(ContentDigest.sha256(of: content).prefix(32))" }
         return occurrence > 1 ? "\(text) #\(occurrence)" : text
     }
 
-    init(identity: String, url: String, method: String, name: String? = nil) {
-        (self.identity, self.url, self.method, self.name) = (identity, url, method, name)
-    }
-
-    /// What a row says of a request that only the row knows.
-    init(_ row: RequestList.Row) {
-        let words = row.title.split(separator: " ", maxSplits: 1).map(String.init)
-        let (method, url) = (words.first ?? "", words.count > 1 ? words[1] : "")
-        self.init(identity: EarlierState.identity(ofRow: row.name), url: url, method: method, row)
-    }
-
-    /// What a row says of a request of a run.
-    init(identity: String, url: String, method: String, _ row: RequestList.Row) {
-        (self.identity, self.url, self.method) = (identity, url, method)
+    /// Makes an entry.
+    ///
+    /// - Parameter row: what the state has of it; nil: it has no row.
+    init(identity: String, url: String, method: String, name: String? = nil, row: RequestList.Row? = nil) {
+        self.identity = identity
+        self.url = url
+        self.method = method
+        self.name = name
+        guard let row else { return }
         self.row = row.revision
         outcome =
             switch row.outcome {
@@ -90,14 +83,34 @@ struct ListEntry: Sendable {
             case .failed: row.isPartial ? .partial : .failed
             case .unknown: .unknown
             }
-        (name, status, validator, bytes) = (row.file, row.status, row.validator, row.bytes)
-        (attempts, key, error, claims) = (row.attempts, row.key, row.error, row.claims)
+        status = row.status
+        validator = row.validator
+        bytes = row.bytes
+        attempts = row.attempts
+        key = row.key
+        error = row.error
+        claims = row.claims
         begun = row.age.map { WallClock.Instant.now.sinceEpoch.inSeconds - $0.inSeconds }
         let changed = Double(row.changed) / 1000
         // A damaged row may hold any number; years have four digits.
         ended = outcome == .pending || !(0..<253_402_300_800).contains(changed) ? nil : changed
         settled = row.isForgotten ? ended : nil
-        (owner, isLeftBehind) = (row.owner, row.isLeftBehind)
+        owner = row.owner
+        isLeftBehind = row.isLeftBehind
+    }
+
+    /// A request of a run, with what its row says; nil: it has none.
+    init(_ request: RequestList.New, _ row: RequestList.Row?) {
+        let name = request.file ?? row?.file
+        self.init(identity: request.name, url: request.url, method: request.method, name: name, row: row)
+    }
+
+    /// What a row says of a request that only the row knows.
+    init(_ row: RequestList.Row) {
+        let words = row.title.split(separator: " ", maxSplits: 1).map(String.init)
+        let (method, url) = (words.first ?? "", words.count > 1 ? words[1] : "")
+        let identity = EarlierState.identity(ofRow: row.name)
+        self.init(identity: identity, url: url, method: method, name: row.file, row: row)
     }
 
     /// The entry as a reader is told of it.

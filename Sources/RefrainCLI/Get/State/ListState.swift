@@ -170,51 +170,35 @@ final class ListState: Sendable {
         return now - began < patience
     }
 
-    /// Writes the rows that are missing, and returns those that were there before.
+    /// Writes the rows that are missing, and returns what is known of each request.
     ///
     /// A file belongs to the request that has brought it or a part of it, and to a request of this run. The name of one
     /// that has failed in an earlier run is free, and so is that of a download of the same object by other fields.
     ///
     /// - Parameters:
+    ///   - requests: with identities as their names.
     ///   - isDurable: whether the rows are on the disk when this returns; keys must be.
-    ///   - isAbsent: whether the file of the entry at an index is missing, so that it may take a failed one's name.
-    /// - Returns: for each entry the row, or nil where its file belongs to another request.
+    ///   - isAbsent: whether the file of the request at an index is missing, so that it may take a failed one's name.
+    /// - Returns: nil where the file belongs to another request.
     func register(
-        _ entries: [ListEntry],
+        _ requests: [RequestList.New],
         isDurable: Bool,
         isAbsent: @escaping @Sendable (Int) -> Bool = { _ in false }
     ) async throws(DatabaseError) -> [ListEntry?] {
-        let foldsNames = file?.foldsNames ?? true
+        let new = fitted(requests)
         return try await call { [self] store, _ throws(QueueError) in
-            // By index, since a copy of an entry takes longer than the rest.
-            let new = entries.indices.map { index in
-                RequestList.New(
-                    name: name(of: entries[index].identity),
-                    earlierName: entries[index].oldIdentity.map(EarlierState.row),
-                    method: entries[index].method,
-                    url: entries[index].url,
-                    key: entries[index].key,
-                    file: entries[index].name,
-                    target: entries[index].name.map { foldsNames ? OutputNaming.folded($0) : $0 }
-                )
-            }
             let rows = try store.register(new, isDurable: isDurable) { row, index in
-                let (owner, entry) = (ListEntry(row), entries[index])
+                let owner = ListEntry(row)
                 if isAbsent(index), [.pending, .failed].contains(owner.outcome) { return .file }
+                let (method, url) = (requests[index].method, requests[index].url)
                 let isSame =
-                    owner.method == entry.method && HTTPMethod(rawValue: owner.method).isSafe
-                    && SignedURL.areOfOneObject(SanitizedURL.canonical(owner.url), SanitizedURL.canonical(entry.url))
+                    owner.method == method && HTTPMethod(rawValue: method).isSafe
+                    && SignedURL.areOfOneObject(SanitizedURL.canonical(owner.url), SanitizedURL.canonical(url))
                 return isSame ? .row : .nothing
             }
-            return entries.indices.map { index in
+            return rows.indices.map { index in
                 guard let row = rows[index] else { return nil }
-                var entry = ListEntry(
-                    identity: entries[index].identity,
-                    url: entries[index].url,
-                    method: entries[index].method,
-                    row
-                )
-                if let name = entries[index].name { entry.name = name }
+                var entry = ListEntry(requests[index], row)
                 entry.isElsewhere =
                     switch row.outcome {
                     case .done: file == nil && (place == nil || row.place != place)
@@ -224,6 +208,18 @@ final class ListState: Sendable {
                 return entry
             }
         }
+    }
+
+    /// Requests with names and targets as the store has them.
+    private func fitted(_ requests: [RequestList.New]) -> [RequestList.New] {
+        let foldsNames = file?.foldsNames ?? true
+        guard foldsNames || nameLimit != nil else { return requests }
+        var fitted = requests
+        for index in fitted.indices {
+            fitted[index].name = name(of: requests[index].name)
+            if foldsNames { fitted[index].target = requests[index].target.map(OutputNaming.folded) }
+        }
+        return fitted
     }
 
     /// The name of the row of a request: its identity, shortened where an index of the store has no room for it.

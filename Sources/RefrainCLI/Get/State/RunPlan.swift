@@ -39,42 +39,39 @@ struct RunPlan: Sendable {
     func planned(_ jobs: [FetchJob]) async throws(UsageError) -> [FetchJob] {
         guard let state, !jobs.isEmpty else { return jobs }
         do throws(DatabaseError) {
-            let wanted = jobs.map(entry)
+            let requests = jobs.map(request)
             // What must not be done twice is on the disk before it is sent.
-            let isDurable = zip(wanted, jobs).contains { $0.key != nil || settings.isSentOnce($1) }
-            let rows = try await state.register(wanted, isDurable: isDurable) { index in
+            let isDurable = zip(requests, jobs).contains { $0.key != nil || settings.isSentOnce($1) }
+            let rows = try await state.register(requests, isDurable: isDurable) { index in
                 jobs[index].file.map { Directory.kind(of: $0) == .nothing } ?? false
             }
+            var actions = await actions(rows, jobs)
             // Those that are not sent any more.
             var dropped: [Int] = []
-            let actions = await actions(rows, jobs)
-            var planned = jobs.indices.map { index in
-                let (job, action) = (jobs[index], actions[index])
-                var entry = rows[index] ?? wanted[index]
-                if entry.key == nil { entry.key = wanted[index].key }
-                switch action {
-                case .leave where entry.outcome != .unknown:
-                    (entry.outcome, entry.attempts) = (.unknown, 0)
+            var entries = jobs.indices.map { rows[$0] ?? ListEntry(requests[$0], nil) }
+            for index in jobs.indices {
+                if entries[index].key == nil { entries[index].key = requests[index].key }
+                switch actions[index] {
+                case .leave where entries[index].outcome != .unknown:
+                    (entries[index].outcome, entries[index].attempts) = (.unknown, 0)
                     dropped.append(index)
-                case .giveUp where entry.outcome == .pending:
+                case .giveUp where entries[index].outcome == .pending:
                     let runs = "\(RequestQueue.maxClaims) runs that sent it ended before they wrote a result"
-                    (entry.outcome, entry.attempts, entry.ended) = (.failed, 0, Self.now)
-                    entry.error = ListEntry.abandonment + runs
+                    (entries[index].outcome, entries[index].attempts) = (.failed, 0)
+                    (entries[index].ended, entries[index].error) = (Self.now, ListEntry.abandonment + runs)
                     dropped.append(index)
                 // The server has forgotten a key that was generated.
-                case .resend where job.request.key == nil && entry.key != nil: entry.key = wanted[index].key
+                case .resend where jobs[index].request.key == nil && entries[index].key != nil:
+                    entries[index].key = requests[index].key
                 default: break
                 }
-                return FetchJob(job, entry: entry, action: action)
             }
-            let changed = planned.indices.filter { planned[$0].action.isChange } + dropped
-            let areClaimed = try await state.claim(changed.map { planned[$0].entry ?? wanted[$0] })
-            for (index, isClaimed) in zip(changed, areClaimed) where !isClaimed {
-                planned[index] = FetchJob(jobs[index], entry: planned[index].entry ?? wanted[index], action: .wait)
-            }
-            let noted = dropped.filter { planned[$0].action != .wait }.compactMap { planned[$0].entry }
+            let changed = jobs.indices.filter { actions[$0].isChange } + dropped
+            let areClaimed = try await state.claim(changed.map { entries[$0] })
+            for (index, isClaimed) in zip(changed, areClaimed) where !isClaimed { actions[index] = .wait }
+            let noted = dropped.filter { actions[$0] != .wait }.map { entries[$0] }
             if !noted.isEmpty { _ = try await state.note(noted) }
-            return planned
+            return jobs.indices.map { FetchJob(jobs[$0], entry: entries[$0], action: actions[$0]) }
         } catch {
             throw UsageError("\(settings.state.option): \(error)")
         }
@@ -103,19 +100,18 @@ struct RunPlan: Sendable {
         return "unfinished requests of an earlier run that are not in the list any more: \(count); they are forgotten"
     }
 
-    /// A row for a new request.
-    private func entry(_ job: FetchJob) -> ListEntry {
-        var entry = ListEntry(
-            identity: job.identity,
-            url: SanitizedURL.text(settings.template.url(of: job.request)),
+    /// What a row has of a job.
+    private func request(_ job: FetchJob) -> RequestList.New {
+        let key = settings.storesKey(of: job) ? job.request.key ?? settings.template.givenKey ?? Self.makeKey() : nil
+        return RequestList.New(
+            name: job.identity,
+            earlierName: job.oldIdentity.map(EarlierState.row),
             method: settings.template.method(of: job.request).rawValue,
-            name: job.name
+            url: SanitizedURL.text(settings.template.url(of: job.request)),
+            key: key,
+            file: job.name,
+            target: job.name
         )
-        entry.oldIdentity = job.oldIdentity
-        if settings.storesKey(of: job) {
-            entry.key = job.request.key ?? settings.template.givenKey ?? Self.makeKey()
-        }
-        return entry
     }
 
     /// What to do for jobs: a look at each one's file, for half of them at a time.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #if os(Linux)
+import RefrainQueue
 import SyncCounter
 import Testing
 
@@ -14,11 +15,9 @@ struct DurableKeyTests {
         let path = folder.path + "/" + Directory.stateName
         let state = try ListState(path: path, option: "--output-dir")
         let counter = sync_counter_watch(path)
-        func order(_ number: Int) -> ListEntry {
+        func order(_ number: Int) -> RequestList.New {
             let url = "http://h/\(number)"
-            var order = ListEntry(identity: "POST \(url)", url: url, method: "POST", name: nil)
-            order.key = "key \(number)"
-            return order
+            return RequestList.New(name: "POST \(url)", method: "POST", url: url, key: "key \(number)")
         }
         // The first transaction of a journal is synchronized in any case.
         _ = try await state.register([order(1)], isDurable: true)

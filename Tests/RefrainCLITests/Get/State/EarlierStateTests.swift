@@ -16,8 +16,10 @@ struct EarlierStateTests {
 
     private func opened() throws -> ListState { try ListState(path: path, option: "--output-dir") }
 
-    private func entries(_ numbers: Range<Int>, name: (Int) -> String = { "h/\($0)" }) -> [ListEntry] {
-        numbers.map { .init(identity: "GET http://h/\($0)", url: "http://h/\($0)", method: "GET", name: name($0)) }
+    private func entries(_ numbers: Range<Int>, name: (Int) -> String = { "h/\($0)" }) -> [RequestList.New] {
+        numbers.map {
+            .init(name: "GET http://h/\($0)", method: "GET", url: "http://h/\($0)", file: name($0), target: name($0))
+        }
     }
 
     private func count(_ table: String) throws -> Int64? {
@@ -42,7 +44,7 @@ struct EarlierStateTests {
             try await state.finish()
         }
         try EarlierTables.write(path)
-        let fields = entries(0..<20).flatMap { [$0.identity, $0.url, $0.method, $0.name ?? ""] }
+        let fields = entries(0..<20).flatMap { [$0.name, $0.url, $0.method, $0.file ?? ""] }
         let database = try Database(path: path)
         try database.run("CREATE TABLE planned (part INTEGER PRIMARY KEY, requests BLOB NOT NULL)")
         let text = fields.map { $0 + "\u{1F}" }.joined()

@@ -18,7 +18,7 @@ struct SendCounterTests {
         file = try ScratchFile()
         let state = try ListState(path: file.path, option: "--state")
         self.state = state
-        let wanted = ListEntry(identity: "POST http://h/", url: "http://h/", method: "POST", name: nil)
+        let wanted = RequestList.New(name: "POST http://h/", method: "POST", url: "http://h/")
         entry = try #require(try await state.register([wanted], isDurable: true).first ?? nil)
         #expect(try await state.claim([entry]) == [true])
         counter = SendCounter(state)

@@ -248,7 +248,7 @@ struct SettlementTests {
 
     @Test("R37: what a killed run had is known until a run has ended in order, whatever opens the state meanwhile")
     func leftBehind() async throws {
-        let wanted = ["had", "not"].map { ListEntry(identity: $0, url: "http://h/\($0)", method: "GET", name: nil) }
+        let wanted = ["had", "not"].map { RequestList.New(name: $0, method: "GET", url: "http://h/\($0)") }
         func opened() throws -> ListState { try ListState(path: state, option: "--state") }
         func rows(_ state: ListState) async throws -> [ListEntry] {
             try await state.register(wanted, isDurable: false).compactMap(\.self)
@@ -329,9 +329,8 @@ struct SettlementTests {
 
     private func row(_ decided: Decided, now: Double) async throws -> (ListState, ListEntry) {
         let opened = try ListState(path: state, option: "--state")
-        var entry = ListEntry(identity: "POST http://h/", url: "http://h/", method: "POST", name: nil)
-        entry.key = decided.key
-        _ = try await opened.register([entry], isDurable: true)
+        let order = RequestList.New(name: "POST http://h/", method: "POST", url: "http://h/", key: decided.key)
+        let entry = try #require(try await opened.register([order], isDurable: true).first ?? nil)
         let states: [ListEntry.Outcome: Int] = [.pending: 0, .done: 2, .failed: 3, .unknown: 4]
         let begun = decided.age.map { "\(1000 * (now - $0))" } ?? "NULL"
         try Database(path: state).run(
