@@ -14,6 +14,11 @@ extension InvalidArgument: LocalizedError {
     public var errorDescription: String? { description }
 }
 
+extension Backoff.PollingEnded: LocalizedError {
+    /// The ``description``, for `localizedDescription`.
+    public var errorDescription: String? { description }
+}
+
 extension Auth.Failure: LocalizedError {
     /// The ``description``, for `localizedDescription`.
     public var errorDescription: String? { description }

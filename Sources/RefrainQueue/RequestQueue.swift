@@ -88,7 +88,8 @@ public final class RequestQueue: Sendable {
         public var keep = Duration.seconds(7 * 86_400)
         /// How long a claim lasts without a renewal, where several machines share a store.
         ///
-        /// Defaults to 30 s. A file of SQLite has no such time: its claims end with their process.
+        /// Defaults to 30 s; one under 1 s counts as 1 s. A file of SQLite has no such time: its claims end with their
+        /// process.
         public var lease = Duration.seconds(30)
 
         /// Makes the default settings.

@@ -76,7 +76,7 @@ extension CommandSpec {
     static let status = CommandSpec(
         name: .status,
         summary: "show the state of the requests of a list",
-        forms: ["DIR|FILE [--json]"],
+        forms: ["DIR|FILE|postgres://HOST/DATABASE [--json]"],
         groups: [
             Group(
                 title: "Options",
@@ -98,7 +98,7 @@ extension CommandSpec {
     static let retry = CommandSpec(
         name: .retry,
         summary: "let the next run of a list send requests again whose outcome is unknown",
-        forms: ["DIR|FILE ID… [--key-lifetime D]"],
+        forms: ["DIR|FILE|postgres://HOST/DATABASE ID… [--key-lifetime D]"],
         groups: [
             Group(
                 title: "Options",
@@ -124,7 +124,7 @@ extension CommandSpec {
     static let forget = CommandSpec(
         name: .forget,
         summary: "settle requests of a list, which are not sent any more",
-        forms: ["DIR|FILE ID…"],
+        forms: ["DIR|FILE|postgres://HOST/DATABASE ID…"],
         groups: [Group(title: "Options", options: queue)],
         notes: [
             "The first operand is the folder of --output-dir, or the file or database of --state; refrain status shows the IDs. Later runs of the list skip these "

@@ -116,7 +116,8 @@ extension CommandSpec {
                 + "replay, budget, history and every (in seconds). Each line is answered by one line: decision, reason, rules, delay_min, delay_max and "
                 + "come_back_at, besides credit and chance if it asks about the budget, or error if the line is invalid. Unknown members are ignored. --batch allows "
                 + "no other option but --json, and --schedule only those of the policy.",
-            "The decision is made by the code that requests run. Without --policy and the options of the budget it is that of refrain get. "
+            "The decision is made by the code that requests run. Without --policy and the options of the budget it is that of refrain get; "
+                + "a line of a batch without a policy is decided by recommended. "
                 + "An operand says what happened: a status (503), a failure (ECONNRESET, 'connection reset', or curl's exit status, 28), or a line "
                 + "of refrain get --report, where --attempt chooses an attempt; - reads the last line of standard input.",
             "The failures, with the words of other programs: "

@@ -54,7 +54,10 @@ struct SettleCommand {
 
     private func settle(_ name: String, now: Double) throws(UsageError) -> [Settlement.Settled] {
         #if PostgreSQL
-        if let shared { return try ListState(shared).settle(ids, as: settlement, now: now) }
+        if let shared {
+            _ = try StatusCommand.store(at: shared)
+            return try ListState(shared).settle(ids, as: settlement, now: now)
+        }
         #endif
         guard let path else { return [] }
         return try ListState(path: path, option: name).settle(ids, as: settlement, now: now)

@@ -37,10 +37,11 @@ struct StatusCommand {
 
     private static func read(_ location: SharedStateLocation) throws(UsageError) -> (Bool?, [ListEntry]) {
         #if PostgreSQL
-        let state = try ListState(location)
-        do throws(DatabaseError) {
+        let store = try store(at: location)
+        do throws(QueueError) {
             // First, since a run may be reading its list.
-            return (try state.areListsRead(), try state.entries())
+            let areListsRead = try store.areListsRead()
+            return (areListsRead, try store.all().map { ListEntry($0).shown })
         } catch {
             throw UsageError("\(error)")
         }
@@ -48,6 +49,26 @@ struct StatusCommand {
         return (nil, [])
         #endif
     }
+
+    #if PostgreSQL
+    /// Connects to the database of a state, and writes nothing there.
+    ///
+    /// - Throws: ``UsageError`` where no run has used it: a mistyped name must not be taken for an empty list.
+    static func store(at location: SharedStateLocation) throws(UsageError) -> RequestList.SharedStore {
+        do throws(QueueError) {
+            return try RequestList.SharedStore(
+                location.url,
+                name: location.queue,
+                lease: location.lease,
+                makesQueue: false
+            )
+        } catch {
+            guard error.code == .noSuchItem else { throw UsageError("\(error)") }
+            let queue = Sanitized.text(location.queue)
+            throw UsageError("\(location.shown): there is no state of a run in the queue \(queue)")
+        }
+    }
+    #endif
 
     /// The file of a state, which is named by itself or by its output folder.
     static func path(ofState operand: String) throws(UsageError) -> String {

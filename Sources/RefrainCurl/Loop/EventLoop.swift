@@ -65,6 +65,7 @@ final class EventLoop: @unchecked Sendable {
                 switch code {
                 case .unknown: "there are no resources for a thread or its poll"
                 case .unsupportedURL: CurlVersion.refusal
+                case .sessionInvalidated: "the loader was shut down"
                 default: nil as String?
                 }
             transfer.refuse(completion, code, message)

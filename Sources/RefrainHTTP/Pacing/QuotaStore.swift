@@ -14,7 +14,8 @@ public protocol QuotaStore: Sendable {
     ///   - wanted: how many permits this process wants; zero: none, as for a hold.
     ///   - hold: how long from now on no process may have a permit. Zero: no longer than before.
     /// - Returns: all that were wanted, or none yet.
-    /// - Throws: any error where the store is out of reach. The pacer then goes on with an even share of the rate.
+    /// - Throws: any error where the store is out of reach. The pacer then goes on with an even share of the
+    ///   rate; where the store was never within reach, the request fails.
     func book(_ key: String, rate: Double, wanted: Double, hold: Duration) async throws -> QuotaGrant
 }
 

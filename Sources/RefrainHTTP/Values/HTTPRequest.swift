@@ -234,7 +234,8 @@ extension HTTPRequest {
                 throw refuse(.badURL, "a part of the URL was set that is invalid, such as a host with a port")
             }
             guard let scheme = url.scheme else {
-                throw refuse(.badURL, "the URL is relative; name a host, or put ApplyEnvironment into the chain")
+                let advice = "begin it with https://, or put ApplyEnvironment into the chain"
+                throw refuse(.badURL, "the URL has no scheme; \(advice)")
             }
             guard origin != nil else {
                 let isHTTP = ["http", "https"].contains(scheme.lowercased())

@@ -84,6 +84,16 @@ package final class PostgresConnection {
             .joined(separator: "; ")
     }
 
+    /// What the server has said of a statement, without the place in it: the user has not written the statement.
+    private static func message(of result: OpaquePointer?, _ handle: OpaquePointer?) -> String {
+        func field(_ name: Character) -> String? {
+            PQresultErrorField(result, Int32(name.asciiValue ?? 0)).map { String(cString: $0) }
+        }
+        guard let text = field("M") else { return message(handle) }
+        let parts = [("\(field("S") ?? "ERROR"):  ", text), ("DETAIL:  ", field("D")), ("HINT:  ", field("H"))]
+        return parts.compactMap { title, text in text.map { title + $0 } }.joined(separator: "; ")
+    }
+
     private func prepareSession() throws(QueueError) {
         prepared = [:]
         try check(PQexec(handle, "\(Self.settings); SET lock_timeout = \(lockTimeout.inMilliseconds)"))
@@ -172,6 +182,12 @@ package final class PostgresConnection {
             case _ where isLost: (.disconnected, "")
             case "53100", "53200", "53400": (.full, "; make space on the server")
             case "25006": (.readOnly, "; connect to the primary server, as a user that may write")
+            case "42501":
+                (
+                    .readOnly,
+                    "; the role needs CREATE on the schema to make the tables, and SELECT, INSERT, UPDATE and DELETE on "
+                        + "them to use them"
+                )
             // 57014: a limit of time, or the administrator, has ended the statement.
             case "40001", "40P01", "55P03", "57014": (.busy, "")
             case "42P01", "42P07", "42703", "42804":
@@ -182,7 +198,7 @@ package final class PostgresConnection {
             case "XX001", "XX002": (.damaged, "; restore it from a copy")
             default: (.storeFailed, "")
             }
-        throw QueueError(code, "PostgreSQL: \(Self.message(handle))\(advice)")
+        throw QueueError(code, "PostgreSQL: \(Self.message(of: result, handle))\(advice)")
     }
 
     // MARK: Forms of values

@@ -33,8 +33,16 @@ package final class PostgresStore: QueueStore {
     /// The server's clock at the last upkeep.
     private var lastUpkeep = Int64.max
 
-    /// Connects, and makes the tables where they are missing.
-    package init(_ text: String, queue: String, lease: Duration) throws(QueueError) {
+    /// Connects, and makes the tables and the queue where they are missing.
+    ///
+    /// - Parameter makesQueue: false to write nothing, so that a role that may only read can look at a queue.
+    /// - Throws: ``QueueError/Code/noSuchItem`` where the queue is missing and is not made.
+    package init(
+        _ text: String,
+        queue: String,
+        lease: Duration,
+        makesQueue: Bool = true
+    ) throws(QueueError) {
         self.queue = queue
         let lease = max(lease.clampedToDelay, .seconds(1))
         self.lease = lease
@@ -44,7 +52,7 @@ package final class PostgresStore: QueueStore {
         owner = "\(String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))/\(getpid())"
         // A transaction that an application leaves open must not keep claims from being renewed.
         connection = try PostgresConnection(text, lockTimeout: min(.seconds(5), lease / 4))
-        try prepare()
+        if makesQueue { try prepare() } else { try find() }
     }
 
     /// The time of a write, and that of a comparison, which an index can be used for.
@@ -77,6 +85,20 @@ package final class PostgresStore: QueueStore {
             )
             _ = try connection.query("SELECT \(Self.columns) FROM refrain_request t LIMIT 0")
         }
+    }
+
+    /// Checks that the tables and the queue are there.
+    private func find() throws(QueueError) {
+        var found: [String?] = []
+        if try connection.query("SELECT to_regclass('refrain_queue')").first?.first != .some(nil) {
+            let sql = "SELECT max(version), count(*) FILTER (WHERE name = $1) FROM refrain_queue"
+            found = try connection.query(sql, [queue]).first ?? []
+        }
+        guard found.count == 2, found[1] != "0" else {
+            throw QueueError(.noSuchItem, "the database has no queue of this name")
+        }
+        // Tables of another version are changed or refused, as by any other use.
+        if found[0] != "\(Self.version)" { try prepare() }
     }
 
     private static let schema = """

@@ -19,15 +19,22 @@ extension RequestList {
         /// The requests of this run that write a file, by what those for one file have in common.
         private var owners: [String: String] = [:]
 
-        /// Connects, and makes the tables where they are missing.
+        /// Connects, and makes the tables and the queue where they are missing.
         ///
         /// - Parameters:
         ///   - text: a URL or the words of libpq.
         ///   - name: what the requests are kept under; a queue of a program with the same name is another one.
         ///   - lease: how long a claim lasts without a renewal.
-        package init(_ text: String, name: String, lease: Duration) throws(QueueError) {
+        ///   - makesQueue: false to write nothing, so that a role that may only read can look at the requests.
+        /// - Throws: ``QueueError/Code/noSuchItem`` where the queue is missing and is not made.
+        package init(
+            _ text: String,
+            name: String,
+            lease: Duration,
+            makesQueue: Bool = true
+        ) throws(QueueError) {
             queue = "list/\(name)"
-            store = try PostgresStore(text, queue: queue, lease: lease)
+            store = try PostgresStore(text, queue: queue, lease: lease, makesQueue: makesQueue)
             connection = store.connection
             claims = Claims(Lease(store.lease, from: .now))
             began = try connection.query("SELECT \(PostgresStore.clock)").first?.first?.flatMap { Int64($0) } ?? 0

@@ -182,7 +182,8 @@ struct ProcessTests {
             (["get", "--proxy", "x://y", "http://h/"], "--proxy"),
             (["serve", "--port", "70000"], "--port"), (["explain", "--status", "x"], "--status"),
             (["version"], "--version"), (["help", "gte"], "did you mean get?"), (["help", "get", "it"], "it"),
-            (["completions"], "bash, zsh, fish"), (["completions", "bsh"], "bash"), (["completions", "zsh", "x"], "x"),
+            (["completions"], "bash, zsh, fish"), (["completions", "bsh"], "bash"),
+            (["completions", "tcsh"], "the shells are bash, zsh, fish"), (["completions", "zsh", "x"], "x"),
             (["explain", "--batch", "/nonexistent"], "--batch"), (["explain", "--error", "timedOot"], "timedOut"),
         ]
     )

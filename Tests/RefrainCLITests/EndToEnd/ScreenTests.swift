@@ -305,6 +305,10 @@ struct ScreenTests {
                 && !short.contains("--tls-max")
         )
         #expect(try await Executable.run(["help", "get", "tls"]).text == tls)
+        // A message that sends the reader to the help names the form of it that has the answer.
+        let odd = try await Executable.run(["get", "-w", "%{nonesuch}", "http://h/"])
+        #expect(odd.errors.contains("refrain help get all lists the variables"), "\(odd.errors)")
+        #expect(try await Executable.run(["help", "get", "all"]).text.contains("The variables of --write-out"))
         let wrong = try await Executable.run(["get", "--help", "tsl"])
         #expect(wrong.status == 2 && wrong.errors.contains("did you mean tls?"), "\(wrong.errors)")
         for name in CommandSpec.get.common { #expect(CommandSpec.get.options.contains { $0.name == name }) }

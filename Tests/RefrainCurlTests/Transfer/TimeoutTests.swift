@@ -235,7 +235,7 @@ struct TimeoutTests {
         await loader.shutdown()
         for task in tasks { #expect(try failure(of: await task.value).code == .sessionInvalidated) }
         let error = try failure(of: await loader.load(HTTPRequest(server.baseURL + "/ok")))
-        #expect(error.code == .sessionInvalidated)
+        #expect(error.code == .sessionInvalidated && error.message == "the loader was shut down")
         await loader.shutdown()
         await loader.reset()
         #expect(await eventually { server.openConnectionCount == 0 })

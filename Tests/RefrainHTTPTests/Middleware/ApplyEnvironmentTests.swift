@@ -96,7 +96,8 @@ struct ApplyEnvironmentTests {
         let request = try await sent(HTTPRequest(path: "people"), nil)
         let error = #expect(throws: HTTPError.self) { try request.validated() }
         #expect(error?.code == .badURL)
-        #expect(error?.message == "the URL is relative; name a host, or put ApplyEnvironment into the chain")
+        let advice = "begin it with https://, or put ApplyEnvironment into the chain"
+        #expect(error?.message == "the URL has no scheme; \(advice)")
     }
 
     @Test(

@@ -157,7 +157,7 @@ struct HTTPRequestTests {
     @Test(
         "R31: URLs that are not of a server are refused by the transport's check, each with its reason",
         arguments: [
-            ("x/y", HTTPError.Code.badURL, "relative"), ("ftp://h/", .unsupportedURL, "ftp"),
+            ("x/y", HTTPError.Code.badURL, "no scheme"), ("ftp://h/", .unsupportedURL, "ftp"),
             ("http:/x", .badURL, "no host"),
         ]
     )

@@ -16,4 +16,18 @@ struct LocalizedErrorsTests {
         ] as [any Error]
     )
     func description(error: any Error) { #expect(error.localizedDescription == "\(error)") }
+
+    @Test("so it is of a poll that has ended, which only a poll can make")
+    func poll() async throws {
+        let error = try #require(
+            await #expect(throws: Backoff.PollingEnded.self) {
+                try await RefrainCore.poll(.never) {
+                    1
+                } until: {
+                    $0 == 2
+                }
+            }
+        )
+        #expect(error.localizedDescription == "the condition was not met by 1 values: attemptsUsedUp")
+    }
 }

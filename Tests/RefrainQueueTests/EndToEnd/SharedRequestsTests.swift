@@ -420,12 +420,60 @@ struct SharedListTests {
         #expect(try await Self.status(database).hasPrefix("40 requests: 40 done"))
         // Of a queue that has none it is not said that all is done.
         let words = ["status", database.url, "--queue", "mistyped"]
-        #expect(try await HelperProcess(words, program: HelperProcess.command).end() == 1)
+        #expect(try await HelperProcess(words, program: HelperProcess.command).end() == 2)
         // A third one has nothing to send.
         #expect(try await Self.start(list, database, outputs[0]).end() == 0)
         #expect(orders.sends.allSatisfy { $0.count == 1 })
         // They may have been those of this machine.
         #expect(outputs[0].text.contains("40 of 40 were done in earlier or other runs"), "\(outputs[0].text)")
+    }
+
+    @Test("a look at a state makes nothing in the database, needs only the right to read, and says where there is none")
+    func looks() async throws {
+        let database = try PostgresServer()
+        let connection = try PostgresConnection(database.location)
+        func end(_ words: [String]) async throws -> (status: Int32, text: String) {
+            let output = try ScratchFile()
+            let process = try HelperProcess(words, program: HelperProcess.command, output: output.path)
+            return (await process.end(), output.text)
+        }
+        for words in [["status", database.url], ["retry", database.url, "1"], ["forget", database.url, "1"]] {
+            let (status, text) = try await end(words)
+            #expect(status == 2 && text.contains("there is no state of a run in the queue \"default\""), "\(text)")
+        }
+        #expect(try connection.query("SELECT to_regclass('refrain_queue')") == [[nil]])
+        let run = try RequestList.SharedStore(database.location, name: "default", lease: .seconds(30))
+        _ = try run.register(["a", "b"].map { .init(name: $0, method: "GET", url: "https://x/\($0)", key: nil) })
+        try connection.run("CREATE ROLE reader LOGIN; GRANT SELECT ON refrain_queue, refrain_request TO reader")
+        let url = database.url.replacing("postgres@", with: "reader@")
+        let (status, text) = try await end(["status", url])
+        #expect(status == 1 && text.contains("2 requests: 0 done, 2 pending"), "\(text)")
+        #expect(try await end(["status", url, "--queue", "mistyped"]).status == 2)
+        #expect(try connection.query("SELECT name FROM refrain_queue") == [["list/default"]])
+    }
+
+    @Test("a role that lacks a right is told which rights it needs, without a statement that it has not written")
+    func rights() throws {
+        let database = try PostgresServer()
+        let connection = try PostgresConnection(database.location)
+        try connection.run("CREATE ROLE newcomer LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+        let location = database.location.replacing("user=postgres", with: "user=newcomer")
+        func failure() -> QueueError? {
+            do throws(QueueError) {
+                _ = try RequestList.SharedStore(location, name: "l", lease: .seconds(30))
+                return nil
+            } catch {
+                return error
+            }
+        }
+        let first = try #require(failure())
+        #expect(first.code == .readOnly && first.description.contains("CREATE on the schema"), "\(first)")
+        #expect(!first.description.contains("CREATE TABLE") && !first.description.contains("^"), "\(first)")
+        _ = try RequestList.SharedStore(database.location, name: "l", lease: .seconds(30))
+        #expect(failure()?.code == .readOnly)
+        // These are the rights that the error names.
+        try connection.run("GRANT SELECT, INSERT, UPDATE, DELETE ON refrain_queue, refrain_request TO newcomer")
+        #expect(failure() == nil)
     }
 
     @Test("the status of a run that was interrupted while it read its list says so, until a run has read it")

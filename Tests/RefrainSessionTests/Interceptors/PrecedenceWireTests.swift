@@ -421,7 +421,7 @@ struct PrecedenceWireTests {
             Issue.record("\(response)")
             return
         }
-        #expect(error.code == .badURL && error.description.contains("relative"))
+        #expect(error.code == .badURL && error.description.contains("no scheme"))
         #expect(response.metrics == HTTPResponse.Exchange(bytesSent: 0), "an attempt without a response has facts, too")
         #expect(response.request?.url.absoluteString == "users" && response.response == nil)
         #expect(sends("/users") == 1)

@@ -117,7 +117,8 @@ struct WriteOut: Sendable {
         guard let variable = Variable(rawValue: name) else {
             if let reason = refused[name] { throw .badValue("%{\(name)}", of: option, "is not supported: \(reason)") }
             let meant = SuggestionFinder.nearest(to: name, among: names).map { "did you mean %{\($0)}?" }
-            throw .badValue("%{\(name)}", of: option, "is not known; \(meant ?? "help get lists the variables")")
+            let advice = meant ?? "refrain help get all lists the variables"
+            throw .badValue("%{\(name)}", of: option, "is not known; \(advice)")
         }
         return .variable(variable)
     }
