@@ -40,10 +40,9 @@ enum Program {
                 throw config.located(error)
             }
         } catch let error as UsageError {
-            Output.error.show(
-                "\(command): \(error)\nTry: \(command == "refrain" ? "refrain help" : "\(command) --help")\n"
-            )
-            return .usage
+            let help = command == "refrain" ? "refrain help" : "\(command) --help"
+            Output.error.show("\(command): \(error)\n" + (error.isOutage ? "" : "Try: \(help)\n"))
+            return error.isOutage ? .failure : .usage
         } catch let error as SystemError {
             // The reader has closed the output, which is not an error.
             guard !error.isBrokenPipe else { return .success }

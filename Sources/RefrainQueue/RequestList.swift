@@ -185,8 +185,6 @@ package enum RequestList {
         func release() throws(QueueError)
         /// Notes whether all requests of a list have rows.
         func note(list name: String, isRead: Bool) throws(QueueError)
-        /// Whether all lists were read to their ends; nil: no list is noted.
-        func areListsRead() throws(QueueError) -> Bool?
         /// Removes the unfinished requests of earlier runs of the list that are not in it any more.
         ///
         /// To be called when all requests of the list are registered. One that has a key or may have been sent stays.

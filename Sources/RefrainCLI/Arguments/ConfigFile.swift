@@ -43,7 +43,7 @@ enum ConfigFile {
         func located(_ error: UsageError) -> UsageError {
             let name = String(error.description.prefix { $0 != ":" && $0 != " " })
             guard let locations = locations[name] else { return error }
-            return UsageError("\(error) (\(locations.joined(separator: ", ")))")
+            return error.described(as: "\(error) (\(locations.joined(separator: ", ")))")
         }
     }
 

@@ -5,8 +5,15 @@ internal import Refrain
 struct UsageError: Error, Hashable, CustomStringConvertible {
     /// The message, with the name of the option or file.
     let description: String
+    /// Whether the command line is right, and what it names is out of reach: the same one may work later.
+    let isOutage: Bool
 
-    init(_ description: String) { self.description = description }
+    init(_ description: String, isOutage: Bool = false) {
+        (self.description, self.isOutage) = (description, isOutage)
+    }
+
+    /// The error with more of where it is.
+    func described(as description: String) -> UsageError { UsageError(description, isOutage: isOutage) }
 
     /// A value that an option does not take.
     static func badValue(_ value: String, of option: String, _ expected: String) -> UsageError {

@@ -28,7 +28,8 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
         switch self {
         case .success: "success"
         case .failure:
-            "a transport failure (also when others ended with a status), or an output that could not be written"
+            "a transport failure (also when others ended with a status), an output that could not be written, or a database "
+                + "that was out of reach"
         case .usage: "wrong usage: nothing was done"
         case .httpError: "a final status of 400 or more"
         case .retryAfterTooLong: "the server asked to come back later than the command may wait, and said when"

@@ -84,6 +84,7 @@ extension RequestList {
             _ = try connection.query(sql, [queue, name, "\(isRead)"])
         }
 
+        /// Whether all lists were read to their ends; nil: no list is noted.
         package func areListsRead() throws(QueueError) -> Bool? {
             let sql = "SELECT bool_and(value::boolean) FROM refrain_queue, jsonb_each_text(lists) WHERE name = $1"
             return try connection.query(sql, [queue]).first?.first?.map { $0 == "t" }

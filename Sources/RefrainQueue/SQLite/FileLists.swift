@@ -482,12 +482,6 @@ extension RequestList {
             }
         }
 
-        package func areListsRead() throws(QueueError) -> Bool? {
-            do throws(DatabaseError) { return try Self.areListsRead(database) } catch {
-                throw SQLiteStore.error(error, path)
-            }
-        }
-
         /// Whether the lists of a file were read to their ends; nil: no list is noted.
         package static func areListsRead(_ database: Database) throws(DatabaseError) -> Bool? {
             var areRead: Bool?

@@ -97,6 +97,19 @@ struct SharedRequestsTests {
         #expect(code("postgres://u:pw@127.0.0.1:1/x") == .cannotOpen && code("no words of libpq") == .cannotOpen)
     }
 
+    @Test("R31: a run that cannot reach its database ends as after an outage, and not as after a wrong option")
+    func outageAtTheStart() async throws {
+        for (option, expected) in [([], Int32(1)), (["--refresh"], 2)] {
+            let output = try ScratchFile()
+            let folder = output.path + ".d"
+            let words = ["get", "http://h/", "--output-dir", folder, "--state", "postgres://u@127.0.0.1:1/x"] + option
+            let process = try HelperProcess(words, program: HelperProcess.command, output: output.path)
+            let status = await process.end()
+            #expect(status == expected, "\(output.text)")
+            #expect(output.text.contains("Try: ") == (expected == 2))
+        }
+    }
+
     @Test("a queue's lists were read to their ends when all of them were")
     func lists() throws {
         let server = try PostgresServer()
@@ -208,7 +221,7 @@ struct SharedRequestsTests {
         let rows = try await state.register(wanted, isDurable: true) { _ in false }.map { $0?.row?.id }
         #expect(Set(rows).count == 2)
         #expect(try await state.register(wanted, isDurable: true) { _ in false }.map { $0?.row?.id } == rows)
-        let entries = try state.entries()
+        let entries = try StatusCommand.store(at: location).all().map { ListEntry($0) }
         #expect(entries.map(\.url) == wanted.map(\.url))
         #expect(try state.settle([entries[1].id], as: .forget, now: 1).count == 1)
     }

@@ -77,7 +77,7 @@ final class ListState: Sendable {
         do throws(QueueError) {
             store = try RequestList.SharedStore(location.url, name: location.queue, lease: location.lease)
         } catch {
-            throw UsageError("\(error)")
+            throw UsageError("\(error)", isOutage: [.cannotOpen, .disconnected, .busy].contains(error.code))
         }
         let place = folder.map { "\(Self.hostName):\(Directory.identity(of: $0))" }
         self.init(store, file: nil, place: place, patience: patience, say: say)
@@ -335,17 +335,7 @@ final class ListState: Sendable {
         file?.removeIfNew()
     }
 
-    // MARK: Reading and settling
-
-    /// Whether the lists were read to their ends; nil: no list is noted.
-    func areListsRead() throws(DatabaseError) -> Bool? {
-        try access { store throws(QueueError) in try store.areListsRead() }
-    }
-
-    /// All requests, as a reader is told of them.
-    func entries() throws(DatabaseError) -> [ListEntry] {
-        try access { store throws(QueueError) in try store.all().map { ListEntry($0).shown } }
-    }
+    // MARK: Settling
 
     /// Settles requests, all of them or, on an error, none.
     ///

@@ -27,7 +27,7 @@ struct RunPlan: Sendable {
             do throws(UsageError) {
                 return try ListState(shared, folder: folder, say: say)
             } catch {
-                throw UsageError("\(state.option): \(error)")
+                throw error.described(as: "\(state.option): \(error)")
             }
         }
         #endif
