@@ -85,6 +85,9 @@ public final class PostgresQuota: QuotaStore {
     }
 
     /// The row has the time up to which permits are given out, and counts who asks in each slot of two seconds.
+    ///
+    /// A slot that is half a minute ahead is one of before the server's clock was set back: what is due is as far ahead
+    /// as it was then, and not also by that. A slot that is less ahead may be that of a statement which has waited.
     private static let statement = """
         WITH c AS MATERIALIZED (SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now, \
         (extract(epoch FROM clock_timestamp()) / 2)::bigint AS slot, $2::float8 AS wanted, $3::float8 AS step, \
@@ -97,7 +100,8 @@ public final class PostgresQuota: QuotaStore {
         CASE WHEN s.start - c.now < c.horizon THEN c.wanted ELSE 0 END, c.slot, \
         CASE WHEN q.slot <> c.slot THEN 1 WHEN c.counted = c.slot THEN q.members ELSE q.members + 1 END, \
         CASE WHEN q.slot = c.slot THEN q.before WHEN q.slot = c.slot - 1 THEN q.members ELSE 0 END \
-        FROM c, LATERAL (SELECT greatest(q.due, c.now, c.now + c.hold) AS start) AS s) \
+        FROM c, LATERAL (SELECT greatest(q.due - CASE WHEN q.slot > c.slot + 15 THEN (q.slot - c.slot - 1) * 2000 \
+        ELSE 0 END, c.now, c.now + c.hold) AS start) AS s) \
         RETURNING granted, (SELECT CASE WHEN q.granted > 0 THEN q.due - q.granted * step - now \
         ELSE greatest(0, q.due - now - horizon) END FROM c), greatest(members, before, 1), slot
         """
