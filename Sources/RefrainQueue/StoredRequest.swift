@@ -49,6 +49,10 @@ package struct StoredRequest: Sendable, Hashable {
             throw QueueError(.invalidRequest, error.message ?? "\(error)")
         }
         let field = keyed.idempotencyKeyField
+        // Without a key nothing else reads it, and a line feed in it would be another line of the head.
+        guard HTTPToken.isValid(field) else {
+            throw QueueError(.invalidRequest, "the name of the key's field is not a token (RFC 9110 §5.1)")
+        }
         key = keyed.hasIdempotencyKey ? keyed.headers[field] : nil
         safety =
             switch keyed.replay {

@@ -724,6 +724,10 @@ struct RequestQueueTests {
         for path in [pipe, "/dev/zero"] {
             #expect(await code(try HTTPRequest(Self.url, body: .file(path))) == .invalidRequest)
         }
+        // Also without a key: it is a line of the head.
+        var request = try HTTPRequest(Self.url, method: .post)
+        request.idempotencyKeyField = "X\nEvil: 1\n:replay: allowed"
+        #expect(await code(request) == .invalidRequest)
         #expect(await code(try HTTPRequest(Self.url), lane: "") == .invalidRequest)
         #expect(await code(try HTTPRequest(Self.url), lane: "a\0b") == .invalidRequest)
         #expect(try await queue.items().isEmpty)
