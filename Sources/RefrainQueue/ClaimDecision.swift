@@ -105,7 +105,7 @@ struct ResultDecision: Hashable, Sendable {
     ) -> ResultDecision {
         if case .failure(let error) = result, error.isCancellation {
             // The worker ends, or the session was reset: the request waits for another one.
-            let isUnsent = error.bytesSent == 0 && claim.age == nil
+            let isUnsent = isUnsent(error, claim)
             guard claim.request.safety == .once, !isUnsent else {
                 return ResultDecision(outcome: .later(.zero), error: text, isUnsent: isUnsent)
             }
@@ -120,6 +120,15 @@ struct ResultDecision: Hashable, Sendable {
             return ResultDecision(outcome: .unknown, error: "its key ends before its next attempt: \(text)")
         }
         return ResultDecision(outcome: .failed, error: text)
+    }
+
+    /// Whether a request that is repeatable has not left this process, and one that is sent once was not processed.
+    ///
+    /// The error counts the bytes of the last attempt alone. What is sent once has another attempt only where those
+    /// before were refused for certain.
+    private static func isUnsent(_ error: HTTPError, _ claim: Claim) -> Bool {
+        guard error.bytesSent == 0, claim.age == nil else { return false }
+        return claim.request.safety == .once || error.attempts.allSatisfy { $0.bytesSent == 0 }
     }
 
     /// Whether the server may have processed a request that failed, whatever the code of the error: that of an answer
