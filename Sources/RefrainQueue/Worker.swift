@@ -22,6 +22,9 @@ extension RequestQueue {
         private static let patience = Duration.seconds(60)
         /// How long nothing is taken after a session or a chain that is reset or closed has refused a request.
         private static let refusalPause = Duration.seconds(1)
+        /// The most requests of one claim: they are read into memory together, and a database counts no further than 32
+        /// bits.
+        private static let claimLimit = 1000
         /// How often requests whose keys age are looked for, and rows that are not needed any more are removed.
         private static let upkeepInterval = Duration.seconds(5)
 
@@ -145,9 +148,10 @@ extension RequestQueue {
                     let now = queue.clocks.now
                     let free = state.withLock { now < $0.pauseEnd ? 0 : concurrency - $0.inFlight.count }
                     if free > 0 {
-                        let count = try await claim(free, wantsBegun: wantsBegun)
+                        let limit = min(free, Self.claimLimit)
+                        let count = try await claim(limit, wantsBegun: wantsBegun)
                         // The next look is for all requests, and at once where this one has left slots to fill.
-                        looksAgain = wantsBegun || count == free
+                        looksAgain = wantsBegun || count == limit
                         wantsBegun = false
                     }
                 } catch  where error.isTransient {

@@ -284,6 +284,21 @@ struct PostgresTests {
         #expect(try second.finish([ClaimResult(taken[0], .done)]) == [true])
     }
 
+    @Test("R31: a worker may have as many requests in flight as it likes")
+    func manySlots() async throws {
+        let server = try PostgresServer()
+        let queue = try await RequestQueue(.postgres(server.location))
+        let count = 2500
+        try await queue.enqueue(try (0..<count).map { try HTTPRequest("https://example.com/\($0)") })
+        let worker = queue.worker(on: MockLoader().otherwise(.status(200)), concurrency: .max)
+        let ended = Counter()
+        worker.onEnd { _ in ended.increment() }
+        let run = Task { try await worker.run() }
+        #expect(await eventually { ended.value == count })
+        run.cancel()
+        try await run.value
+    }
+
     @Test("R31: times beyond what the database can count are cut, and no error of it", .timeLimit(.minutes(1)))
     func longTimes() async throws {
         let server = try PostgresServer()
