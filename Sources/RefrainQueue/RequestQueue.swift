@@ -84,7 +84,8 @@ public final class RequestQueue: Sendable {
         public var keyLifetime = Duration.seconds(86_400)
         /// How long rows of requests that are done are kept, and their names refused.
         ///
-        /// Defaults to 7 days. Rows that have failed or are unknown stay until they are settled.
+        /// Defaults to 7 days, and is a minute at the minimum. Rows that have failed or are unknown stay until they are
+        /// settled.
         public var keep = Duration.seconds(7 * 86_400)
         /// How long a claim lasts without a renewal, where several machines share a store.
         ///

@@ -187,7 +187,8 @@ extension RequestQueue {
             }
             guard now >= upkeep.tidying ?? now else { return false }
             upkeep.tidying = now + Self.upkeepInterval
-            let keep = queue.settings.keep.withinClocks
+            // What a worker has ended is read once more, for the handler, which is tried as long as the write is.
+            let keep = max(queue.settings.keep.withinClocks, Self.patience)
             try await queue.store.call { store throws(QueueError) in try store.tidy(keep: keep) }
             return true
         }

@@ -703,6 +703,22 @@ struct RequestQueueTests {
         #expect(mock.requests.count == 2)
     }
 
+    @Test("the handler is told of each end, also where what is done is not kept")
+    func keptForHandler() async throws {
+        let scratch = try ScratchFile()
+        var settings = RequestQueue.Settings()
+        settings.keep = .zero
+        let queue = try await RequestQueue(.sqlite(scratch.path), settings: settings) { TidyingStore($0) }
+        let id = try await queue.enqueue(try Self.order())
+        let worker = queue.worker(on: MockLoader().otherwise(.status(200)))
+        let ended = Journal<RequestQueue.Item>()
+        worker.onEnd { ended.append($0) }
+        let run = Task { try await worker.run() }
+        #expect(await eventually { ended.entries.map(\.id) == [id] })
+        run.cancel()
+        try await run.value
+    }
+
     @Test("what cannot be stored is refused with its reason")
     func refusals() async throws {
         let scratch = try ScratchFile()
@@ -892,6 +908,24 @@ private final class ForgetfulStore: ForwardingStore {
         readings += 1
         guard readings > 2 else { throw QueueError(.disconnected, "away") }
         return try super.rows(selection)
+    }
+}
+
+/// A store that removes what its workers do not keep as soon as a result was written.
+private final class TidyingStore: ForwardingStore {
+    private var keep = Duration.seconds(86_400)
+
+    override func tidy(keep: Duration) throws(QueueError) {
+        self.keep = keep
+        try super.tidy(keep: keep)
+    }
+
+    override func finish(_ results: [ClaimResult]) throws(QueueError) -> [Bool] {
+        let written = try super.finish(results)
+        // Another millisecond.
+        poll(nil, 0, 5)
+        try store.tidy(keep: keep)
+        return written
     }
 }
 
