@@ -39,17 +39,26 @@ struct ResultDecision: Hashable, Sendable {
     ///   - claim: the claim that was sent.
     ///   - timeLeft: how long the key lasts; nil: it has none, or needs none.
     ///   - wait: what is left of the wait for its next attempt in which the call ended; nil: it did not end in one.
+    ///   - fileError: why the file of its body could not be sent; nil: it was.
     ///   - now: the present time.
     static func decide(
         _ result: HTTPResult,
         _ claim: Claim,
         timeLeft: Duration?,
         wait: Duration? = nil,
+        fileError: QueueError? = nil,
         now: WallClock.Instant
     ) -> ResultDecision {
         var context = RetryContext(result.request, result, attempt: .first, remaining: nil, now: now)
         // A key that the session has added is another one after the next claim.
         context.hasIdempotencyKey = context.hasIdempotencyKey && claim.request.key != nil
+        if let fileError, case .failure(let error) = result {
+            // Nothing can be sent any more, and what became of the attempts before is not known.
+            return ResultDecision(
+                outcome: isUnsent(error, claim) ? .failed : .unknown,
+                error: fileError.description
+            )
+        }
         let decision = decide(result, claim, context, timeLeft, wait)
         // The server has answered it with a redirect to what it led to, so what became of that says nothing of it.
         let wasProcessed = claim.request.safety == .once && result.request.method != claim.request.method

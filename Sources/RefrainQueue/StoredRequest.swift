@@ -74,9 +74,9 @@ package struct StoredRequest: Sendable, Hashable {
         }
     }
 
-    /// The request to send.
+    /// The request to send; its file has to be checked.
     ///
-    /// - Throws: ``QueueError`` for a head that this version does not know, and for a file that has changed.
+    /// - Throws: ``QueueError`` for a head that this version does not know.
     func request() throws(QueueError) -> HTTPRequest {
         var lines = head.split(separator: "\n", omittingEmptySubsequences: true)[...]
         guard let start = lines.popFirst(), let space = start.firstIndex(of: " "),
@@ -84,7 +84,6 @@ package struct StoredRequest: Sendable, Hashable {
         else { throw QueueError(.foreign, "the row has no request of this version") }
         var request = HTTPRequest(url, method: HTTPMethod(rawValue: String(start[..<space])))
         if let file {
-            try file.check()
             request.body = .file(file.path)
         } else if !body.isEmpty {
             request.body = .bytes(body)

@@ -279,8 +279,10 @@ extension RequestQueue {
             case .send(let within): timeLeft = within
             }
             var request: HTTPRequest
+            let file = claim.request.file.map { CheckedFile($0) }
             do throws(QueueError) {
                 request = try claim.request.request()
+                try await file?.check()
             } catch {
                 // No server has said that what an earlier claim may have sent was refused.
                 let outcome: ClaimResult.Outcome = claim.age == nil ? .failed : .unknown
@@ -296,6 +298,17 @@ extension RequestQueue {
                 willWait: { mark.rest($0) },
                 // Weakly: a loader may keep its requests, as a mock does, and the worker has the loader.
                 refusal: { [weak self] request in
+                    // A redirect may have left the body behind.
+                    if let file, case .file = request.body.storage {
+                        do throws(QueueError) { try await file.check() } catch {
+                            return HTTPError(
+                                .invalidRequest,
+                                request: request,
+                                message: error.description,
+                                bytesSent: 0
+                            )
+                        }
+                    }
                     let maySend = await mark.begin(lease) { () throws(QueueError) in
                         try await self?.begin(claim, lease) ?? false
                     }
@@ -321,7 +334,7 @@ extension RequestQueue {
             case nil: break
             }
             let wait = waitEnd.withLock { $0 }.map { max(.zero, $0 - queue.clocks.now) }
-            try await write(self.result(of: claim, result, timeLeft, wait), lease)
+            try await write(self.result(of: claim, result, timeLeft, wait, file?.failure), lease)
         }
 
         /// Writes that a request has begun, before its first byte; returns whether it is still this worker's.
@@ -338,10 +351,18 @@ extension RequestQueue {
             of claim: Claim,
             _ answer: HTTPResult,
             _ timeLeft: Duration?,
-            _ wait: Duration?
+            _ wait: Duration?,
+            _ fileError: QueueError?
         ) -> ClaimResult {
             let now = queue.clocks.wallNow
-            let decision = ResultDecision.decide(answer, claim, timeLeft: timeLeft, wait: wait, now: now)
+            let decision = ResultDecision.decide(
+                answer,
+                claim,
+                timeLeft: timeLeft,
+                wait: wait,
+                fileError: fileError,
+                now: now
+            )
             var result = ClaimResult(claim, decision.outcome, error: decision.error)
             result.isUnsent = decision.isUnsent
             result.attempts = answer.attempts.count(where: \.isOfSchedule)

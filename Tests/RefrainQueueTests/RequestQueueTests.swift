@@ -56,10 +56,10 @@ struct RequestQueueTests {
         return ended.entries
     }
 
-    private static func retrying(_ mock: MockLoader, _ schedule: Backoff = .immediately(maxAttempts: 3))
+    private static func retrying(_ loader: some HTTPLoader, _ schedule: Backoff = .immediately(maxAttempts: 3))
         -> some HTTPLoader
     {
-        Retry(RetryPolicy.recommended.with(schedule: schedule), budgets: nil) --> mock
+        Retry(RetryPolicy.recommended.with(schedule: schedule), budgets: nil) --> loader
     }
 
     @Test("R37: a request is sent whole, with the key that was stored with it, and is done")
@@ -701,6 +701,39 @@ struct RequestQueueTests {
         #expect(items.map(\.outcome) == [.failed])
         #expect(items.first?.error?.contains("has changed") == true)
         #expect(mock.requests.count == 2)
+    }
+
+    @Test("R37: a large file that changes while its request waits for the next attempt is not sent again")
+    func fileChangedBetweenAttempts() async throws {
+        for (first, outcome) in [
+            (MockLoader.Reply.status(502), RequestQueue.Item.Outcome.unknown),
+            (.failure(.cannotConnectToHost, bytesSent: 0), .failed),
+        ] {
+            let scratch = try ScratchFile()
+            let body = try ScratchFile(String(repeating: "x", count: 3 << 20))
+            let small = try ScratchFile("small")
+            let queue = try await RequestQueue(.sqlite(scratch.path))
+            for path in [body.path, small.path] {
+                var request = try HTTPRequest(Self.url, method: .post, body: .file(path))
+                request.idempotencyKey = .generated
+                try await queue.enqueue(request)
+            }
+            let path = body.path
+            let mock = MockLoader().then(first).otherwise(.status(200))
+            let loader = AnyLoader { request in
+                let result = await mock.load(request)
+                // The size stays.
+                if let file = fopen(path, "r+") {
+                    fputs("changed", file)
+                    fclose(file)
+                }
+                return result
+            }
+            let items = try await Self.work(queue, on: Self.retrying(loader), concurrency: 1, until: 2)
+            #expect(items.map(\.outcome) == [outcome, .done])
+            #expect(items.first?.error?.contains("has changed") == true)
+            #expect(mock.requests.filter { $0.body.bytesInMemory == nil }.count == 1)
+        }
     }
 
     @Test("the handler is told of each end, also where what is done is not kept")
