@@ -41,24 +41,14 @@ package final class StoreThread: @unchecked Sendable {
     static func open(_ make: @escaping @Sendable () throws(QueueError) -> any QueueStore) async throws(QueueError)
         -> StoreThread
     {
-        let result: Result<StoreThread, QueueError> = await resumption { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(returning: Result { () throws(QueueError) in StoreThread(try make()) })
-            }
-        }
-        return try result.get()
+        try await blocking { () throws(QueueError) in StoreThread(try make()) }
     }
 
     /// Makes a call.
     package func call<Value: Sendable>(
         _ body: @escaping @Sendable (any QueueStore) throws(QueueError) -> Value
     ) async throws(QueueError) -> Value {
-        let result: Result<Value, QueueError> = await resumption { continuation in
-            queue.async { [self] in
-                continuation.resume(returning: Result { () throws(QueueError) in try body(store) })
-            }
-        }
-        return try result.get()
+        try await blocking(on: queue) { [self] () throws(QueueError) in try body(store) }
     }
 
     func enqueue(_ request: NewRequest) async throws(QueueError) -> Int64? {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import RefrainCore
 import RefrainHTTP
 import RefrainSession
@@ -734,6 +735,55 @@ struct RequestQueueTests {
             #expect(items.first?.error?.contains("has changed") == true)
             #expect(mock.requests.filter { $0.body.bytesInMemory == nil }.count == 1)
         }
+    }
+
+    @Test("large files are read beside the threads of the tasks, so that other tasks of the process go on")
+    func threads() async throws {
+        let body = try ScratchFile("")
+        let path = body.path
+        #expect(truncate(path, 128 << 20) == 0)
+        // One for each thread of the tasks.
+        let count = ProcessInfo.processInfo.activeProcessorCount
+        /// The longest time in which another task had no turn, as a part of the time of the calls.
+        @Sendable func longestStop(_ calls: @escaping @Sendable () async throws -> Void) async throws -> Double {
+            let (clock, hasEnded) = (ContinuousClock(), Signal())
+            let other = Task {
+                var (last, longest) = (clock.now, Duration.zero)
+                while !hasEnded.isSet {
+                    // Goes on in a thread of the tasks.
+                    await withUnsafeContinuation { next in DispatchQueue(label: "test").async { next.resume() } }
+                    let now = clock.now
+                    (last, longest) = (now, max(longest, now - last))
+                }
+                return longest
+            }
+            let time = try await clock.measure(calls)
+            hasEnded.set()
+            return await other.value / time
+        }
+        var parts: [Double] = []
+        // Where the machine is busy the other task has no turn either.
+        for _ in 0..<5 {
+            let scratch = try ScratchFile()
+            let queue = try await RequestQueue(.sqlite(scratch.path))
+            let storing = try await longestStop {
+                await withDiscardingTaskGroup { group in
+                    for _ in 0..<count {
+                        group.addTask {
+                            _ = try? await queue.enqueue(HTTPRequest(Self.url, method: .put, body: .file(path)))
+                        }
+                    }
+                }
+            }
+            let sending = try await longestStop {
+                // It does not read the body, as a mock does.
+                let loader = AnyLoader { .success(HTTPResponse(request: $0, status: 200)) }
+                try await Self.work(queue, on: loader, concurrency: count, until: count)
+            }
+            if storing < 0.5, sending < 0.5 { return }
+            parts += [storing, sending]
+        }
+        Issue.record("another task had no turn while the files were read: \(parts)")
     }
 
     @Test("the handler is told of each end, also where what is done is not kept")

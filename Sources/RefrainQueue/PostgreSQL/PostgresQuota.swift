@@ -32,7 +32,7 @@ public final class PostgresQuota: QuotaStore {
     public init(_ text: String) async throws(QueueError) {
         let queue = DispatchQueue(label: "refrain.quota")
         self.queue = queue
-        box = try await Self.call(on: queue) { () throws(QueueError) in
+        box = try await blocking(on: queue) { () throws(QueueError) in
             let connection = try PostgresConnection(text)
             try connection.transaction { () throws(QueueError) in
                 _ = try connection.query("SELECT pg_advisory_xact_lock(7166824502)")
@@ -44,17 +44,6 @@ public final class PostgresQuota: QuotaStore {
         }
     }
 
-    /// Makes a blocking call away from the threads of the tasks.
-    private static func call<Value: Sendable>(
-        on queue: DispatchQueue,
-        _ body: @escaping @Sendable () throws(QueueError) -> Value
-    ) async throws(QueueError) -> Value {
-        let result: Result<Value, QueueError> = await resumption { continuation in
-            queue.async { continuation.resume(returning: Result { () throws(QueueError) in try body() }) }
-        }
-        return try result.get()
-    }
-
     private static let schema = """
         CREATE UNLOGGED TABLE refrain_quota (name text PRIMARY KEY, due float8 NOT NULL,
             granted float8 NOT NULL, slot bigint NOT NULL, members int NOT NULL, before int NOT NULL)
@@ -64,7 +53,7 @@ public final class PostgresQuota: QuotaStore {
     /// Books permits; one statement.
     public func book(_ key: String, rate: Double, wanted: Double, hold: Duration) async throws -> QuotaGrant {
         let box = box
-        return try await Self.call(on: queue) { () throws(QueueError) in
+        return try await blocking(on: queue) { () throws(QueueError) in
             let counted = box.counted[key] ?? 0
             let rows = try box.connection.query(
                 Self.statement,
