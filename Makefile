@@ -106,3 +106,4 @@ install: ## Install what make release built: make install PREFIX=/usr/local DEST
 	echo "install: $$prefix/bin/refrain, its manual page, and completions for bash, zsh and fish"
 
 check: lint apple api test sanitize ## What must pass before a change is proposed
+	@Scripts/check fuzz

@@ -39,17 +39,26 @@ struct ResultDecision: Hashable, Sendable {
     ///   - claim: the claim that was sent.
     ///   - timeLeft: how long the key lasts; nil: it has none, or needs none.
     ///   - wait: what is left of the wait for its next attempt in which the call ended; nil: it did not end in one.
+    ///   - fileError: why the file of its body could not be sent; nil: it was.
     ///   - now: the present time.
     static func decide(
         _ result: HTTPResult,
         _ claim: Claim,
         timeLeft: Duration?,
         wait: Duration? = nil,
+        fileError: QueueError? = nil,
         now: WallClock.Instant
     ) -> ResultDecision {
         var context = RetryContext(result.request, result, attempt: .first, remaining: nil, now: now)
         // A key that the session has added is another one after the next claim.
         context.hasIdempotencyKey = context.hasIdempotencyKey && claim.request.key != nil
+        if let fileError, case .failure(let error) = result {
+            // Nothing can be sent any more, and what became of the attempts before is not known.
+            return ResultDecision(
+                outcome: isUnsent(error, claim) ? .failed : .unknown,
+                error: fileError.description
+            )
+        }
         let decision = decide(result, claim, context, timeLeft, wait)
         // The server has answered it with a redirect to what it led to, so what became of that says nothing of it.
         let wasProcessed = claim.request.safety == .once && result.request.method != claim.request.method
@@ -105,7 +114,7 @@ struct ResultDecision: Hashable, Sendable {
     ) -> ResultDecision {
         if case .failure(let error) = result, error.isCancellation {
             // The worker ends, or the session was reset: the request waits for another one.
-            let isUnsent = error.bytesSent == 0 && claim.age == nil
+            let isUnsent = isUnsent(error, claim)
             guard claim.request.safety == .once, !isUnsent else {
                 return ResultDecision(outcome: .later(.zero), error: text, isUnsent: isUnsent)
             }
@@ -120,6 +129,15 @@ struct ResultDecision: Hashable, Sendable {
             return ResultDecision(outcome: .unknown, error: "its key ends before its next attempt: \(text)")
         }
         return ResultDecision(outcome: .failed, error: text)
+    }
+
+    /// Whether a request that is repeatable has not left this process, and one that is sent once was not processed.
+    ///
+    /// The error counts the bytes of the last attempt alone. What is sent once has another attempt only where those
+    /// before were refused for certain.
+    private static func isUnsent(_ error: HTTPError, _ claim: Claim) -> Bool {
+        guard error.bytesSent == 0, claim.age == nil else { return false }
+        return claim.request.safety == .once || error.attempts.allSatisfy { $0.bytesSent == 0 }
     }
 
     /// Whether the server may have processed a request that failed, whatever the code of the error: that of an answer

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import RefrainCore
+
 #if canImport(CommonCrypto)
 internal import CommonCrypto
 #else
@@ -43,11 +45,35 @@ package struct FileReference: Sendable, Hashable {
     }
 
     /// Checks that the file is the one that was enqueued.
-    func check() throws(QueueError) {
+    fileprivate func check() throws(QueueError) {
         let (size, digest) = try Self.contents(of: path) { _ in }
         guard size == self.size, digest == self.digest else {
             throw QueueError(.invalidRequest, "the file of the body has changed since it was enqueued: \(path)")
         }
+    }
+
+    /// What differs once a file was replaced or written, without reading it; nil: nothing is there.
+    fileprivate var stamp: Stamp? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        #if canImport(Darwin)
+        let (written, changed) = (status.st_mtimespec, status.st_ctimespec)
+        #else
+        let (written, changed) = (status.st_mtim, status.st_ctim)
+        #endif
+        return Stamp(
+            device: UInt64(truncatingIfNeeded: status.st_dev),
+            number: UInt64(truncatingIfNeeded: status.st_ino),
+            size: Int64(status.st_size),
+            written: .seconds(written.tv_sec) + .nanoseconds(written.tv_nsec),
+            changed: .seconds(changed.tv_sec) + .nanoseconds(changed.tv_nsec)
+        )
+    }
+
+    fileprivate struct Stamp: Sendable, Hashable {
+        let device, number: UInt64
+        let size: Int64
+        let written, changed: Duration
     }
 
     /// Reads a file in pieces, and returns its size and digest.
@@ -88,6 +114,38 @@ package struct FileReference: Sendable, Hashable {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         return String(cString: resolved)
+    }
+}
+
+/// The file of a claim's body, which must be the one that was enqueued whenever it is sent.
+///
+/// It is read before the first attempt, and before a later one if its stamp is another one by then.
+final class CheckedFile: Sendable {
+    private let file: FileReference
+    private let state = Locked(State())
+
+    private struct State {
+        var stamp: FileReference.Stamp?
+        var failure: QueueError?
+    }
+
+    init(_ file: FileReference) { self.file = file }
+
+    /// Why the last check failed; nil: it did not.
+    var failure: QueueError? { state.withLock(\.failure) }
+
+    /// Checks the file.
+    func check() async throws(QueueError) {
+        do throws(QueueError) {
+            // Before it is read: a write during that makes another one.
+            let stamp = file.stamp
+            guard stamp == nil || stamp != state.withLock(\.stamp) else { return }
+            try await blocking { [file] () throws(QueueError) in try file.check() }
+            state.withLock { $0 = State(stamp: stamp) }
+        } catch {
+            state.withLock { $0 = State(failure: error) }
+            throw error
+        }
     }
 }
 

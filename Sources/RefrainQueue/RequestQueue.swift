@@ -84,7 +84,8 @@ public final class RequestQueue: Sendable {
         public var keyLifetime = Duration.seconds(86_400)
         /// How long rows of requests that are done are kept, and their names refused.
         ///
-        /// Defaults to 7 days. Rows that have failed or are unknown stay until they are settled.
+        /// Defaults to 7 days, and is a minute at the minimum. Rows that have failed or are unknown stay until they are
+        /// settled.
         public var keep = Duration.seconds(7 * 86_400)
         /// How long a claim lasts without a renewal, where several machines share a store.
         ///
@@ -186,7 +187,7 @@ public final class RequestQueue: Sendable {
         dedupe: String? = nil,
         after delay: Duration = .zero
     ) async throws(QueueError) -> Item.ID? {
-        let id = try await store.enqueue(try newRequest(request, lane, dedupe, delay))
+        let id = try await store.enqueue(try await storedRequest(request, lane, dedupe, delay))
         wakeWorkers()
         return id
     }
@@ -198,7 +199,7 @@ public final class RequestQueue: Sendable {
     public func enqueue(_ requests: [HTTPRequest], lane: String? = nil) async throws(QueueError) -> [Item.ID] {
         var all: [NewRequest] = []
         all.reserveCapacity(requests.count)
-        for request in requests { all.append(try newRequest(request, lane, nil, .zero)) }
+        for request in requests { all.append(try await storedRequest(request, lane, nil, .zero)) }
         let ids = try await store.call { [all] store throws(QueueError) in try store.enqueue(all) }
         wakeWorkers()
         return ids.compactMap { $0 }
@@ -223,7 +224,7 @@ public final class RequestQueue: Sendable {
         dedupe: String? = nil,
         after delay: Duration = .zero
     ) throws(QueueError) -> Row {
-        let new = try newRequest(request, lane, dedupe, delay)
+        let new = try Self.newRequest(request, lane, dedupe, delay)
         switch location.kind {
         case .sqlite:
             let now = clocks.wallNow.sinceEpoch.inMilliseconds
@@ -266,14 +267,25 @@ public final class RequestQueue: Sendable {
         }
     }
 
-    private func newRequest(
+    /// The row of a request, whose file is read away from the threads of the tasks.
+    private func storedRequest(
+        _ request: HTTPRequest,
+        _ lane: String?,
+        _ dedupe: String?,
+        _ delay: Duration
+    ) async throws(QueueError) -> NewRequest {
+        guard case .file = request.body.storage else { return try Self.newRequest(request, lane, dedupe, delay) }
+        return try await blocking { () throws(QueueError) in try Self.newRequest(request, lane, dedupe, delay) }
+    }
+
+    private static func newRequest(
         _ request: HTTPRequest,
         _ lane: String?,
         _ dedupe: String?,
         _ delay: Duration
     ) throws(QueueError) -> NewRequest {
-        try Self.check(lane, "the lane")
-        try Self.check(dedupe, "the name of a request")
+        try check(lane, "the lane")
+        try check(dedupe, "the name of a request")
         // A store adds it to its own time.
         let delay = delay.clampedToDelay
         return NewRequest(request: try StoredRequest(request), lane: lane, name: dedupe, delay: delay)

@@ -2,6 +2,20 @@
 internal import Dispatch
 internal import RefrainCore
 
+/// Makes a call that blocks away from the threads of the tasks, which are few: with all of them blocked no claim of the
+/// process is renewed.
+///
+/// Those of the global queues are the same ones on Linux; a serial queue has a thread of its own.
+func blocking<Value>(
+    on queue: DispatchQueue = DispatchQueue(label: "refrain.blocking"),
+    _ body: @escaping @Sendable () throws(QueueError) -> sending Value
+) async throws(QueueError) -> sending Value {
+    let result: Result<Value, QueueError> = await resumption { continuation in
+        queue.async { continuation.resume(returning: Result { () throws(QueueError) in try body() }) }
+    }
+    return try result.get()
+}
+
 /// Runs the blocking calls of a store one after the other, away from the threads of the tasks.
 ///
 /// Writes that arrive while another one is on its way to the disk share one transaction (group commit): with sixteen
@@ -27,24 +41,14 @@ package final class StoreThread: @unchecked Sendable {
     static func open(_ make: @escaping @Sendable () throws(QueueError) -> any QueueStore) async throws(QueueError)
         -> StoreThread
     {
-        let result: Result<StoreThread, QueueError> = await resumption { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(returning: Result { () throws(QueueError) in StoreThread(try make()) })
-            }
-        }
-        return try result.get()
+        try await blocking { () throws(QueueError) in StoreThread(try make()) }
     }
 
     /// Makes a call.
     package func call<Value: Sendable>(
         _ body: @escaping @Sendable (any QueueStore) throws(QueueError) -> Value
     ) async throws(QueueError) -> Value {
-        let result: Result<Value, QueueError> = await resumption { continuation in
-            queue.async { [self] in
-                continuation.resume(returning: Result { () throws(QueueError) in try body(store) })
-            }
-        }
-        return try result.get()
+        try await blocking(on: queue) { [self] () throws(QueueError) in try body(store) }
     }
 
     func enqueue(_ request: NewRequest) async throws(QueueError) -> Int64? {

@@ -49,6 +49,10 @@ package struct StoredRequest: Sendable, Hashable {
             throw QueueError(.invalidRequest, error.message ?? "\(error)")
         }
         let field = keyed.idempotencyKeyField
+        // Without a key nothing else reads it, and a line feed in it would be another line of the head.
+        guard HTTPToken.isValid(field) else {
+            throw QueueError(.invalidRequest, "the name of the key's field is not a token (RFC 9110 §5.1)")
+        }
         key = keyed.hasIdempotencyKey ? keyed.headers[field] : nil
         safety =
             switch keyed.replay {
@@ -70,9 +74,9 @@ package struct StoredRequest: Sendable, Hashable {
         }
     }
 
-    /// The request to send.
+    /// The request to send; its file has to be checked.
     ///
-    /// - Throws: ``QueueError`` for a head that this version does not know, and for a file that has changed.
+    /// - Throws: ``QueueError`` for a head that this version does not know.
     func request() throws(QueueError) -> HTTPRequest {
         var lines = head.split(separator: "\n", omittingEmptySubsequences: true)[...]
         guard let start = lines.popFirst(), let space = start.firstIndex(of: " "),
@@ -80,7 +84,6 @@ package struct StoredRequest: Sendable, Hashable {
         else { throw QueueError(.foreign, "the row has no request of this version") }
         var request = HTTPRequest(url, method: HTTPMethod(rawValue: String(start[..<space])))
         if let file {
-            try file.check()
             request.body = .file(file.path)
         } else if !body.isEmpty {
             request.body = .bytes(body)

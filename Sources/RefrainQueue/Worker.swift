@@ -22,6 +22,9 @@ extension RequestQueue {
         private static let patience = Duration.seconds(60)
         /// How long nothing is taken after a session or a chain that is reset or closed has refused a request.
         private static let refusalPause = Duration.seconds(1)
+        /// The most requests of one claim: they are read into memory together, and a database counts no further than 32
+        /// bits.
+        private static let claimLimit = 1000
         /// How often requests whose keys age are looked for, and rows that are not needed any more are removed.
         private static let upkeepInterval = Duration.seconds(5)
 
@@ -145,9 +148,10 @@ extension RequestQueue {
                     let now = queue.clocks.now
                     let free = state.withLock { now < $0.pauseEnd ? 0 : concurrency - $0.inFlight.count }
                     if free > 0 {
-                        let count = try await claim(free, wantsBegun: wantsBegun)
+                        let limit = min(free, Self.claimLimit)
+                        let count = try await claim(limit, wantsBegun: wantsBegun)
                         // The next look is for all requests, and at once where this one has left slots to fill.
-                        looksAgain = wantsBegun || count == free
+                        looksAgain = wantsBegun || count == limit
                         wantsBegun = false
                     }
                 } catch  where error.isTransient {
@@ -183,7 +187,8 @@ extension RequestQueue {
             }
             guard now >= upkeep.tidying ?? now else { return false }
             upkeep.tidying = now + Self.upkeepInterval
-            let keep = queue.settings.keep.withinClocks
+            // What a worker has ended is read once more, for the handler, which is tried as long as the write is.
+            let keep = max(queue.settings.keep.withinClocks, Self.patience)
             try await queue.store.call { store throws(QueueError) in try store.tidy(keep: keep) }
             return true
         }
@@ -274,8 +279,10 @@ extension RequestQueue {
             case .send(let within): timeLeft = within
             }
             var request: HTTPRequest
+            let file = claim.request.file.map { CheckedFile($0) }
             do throws(QueueError) {
                 request = try claim.request.request()
+                try await file?.check()
             } catch {
                 // No server has said that what an earlier claim may have sent was refused.
                 let outcome: ClaimResult.Outcome = claim.age == nil ? .failed : .unknown
@@ -291,6 +298,17 @@ extension RequestQueue {
                 willWait: { mark.rest($0) },
                 // Weakly: a loader may keep its requests, as a mock does, and the worker has the loader.
                 refusal: { [weak self] request in
+                    // A redirect may have left the body behind.
+                    if let file, case .file = request.body.storage {
+                        do throws(QueueError) { try await file.check() } catch {
+                            return HTTPError(
+                                .invalidRequest,
+                                request: request,
+                                message: error.description,
+                                bytesSent: 0
+                            )
+                        }
+                    }
                     let maySend = await mark.begin(lease) { () throws(QueueError) in
                         try await self?.begin(claim, lease) ?? false
                     }
@@ -316,7 +334,7 @@ extension RequestQueue {
             case nil: break
             }
             let wait = waitEnd.withLock { $0 }.map { max(.zero, $0 - queue.clocks.now) }
-            try await write(self.result(of: claim, result, timeLeft, wait), lease)
+            try await write(self.result(of: claim, result, timeLeft, wait, file?.failure), lease)
         }
 
         /// Writes that a request has begun, before its first byte; returns whether it is still this worker's.
@@ -333,10 +351,18 @@ extension RequestQueue {
             of claim: Claim,
             _ answer: HTTPResult,
             _ timeLeft: Duration?,
-            _ wait: Duration?
+            _ wait: Duration?,
+            _ fileError: QueueError?
         ) -> ClaimResult {
             let now = queue.clocks.wallNow
-            let decision = ResultDecision.decide(answer, claim, timeLeft: timeLeft, wait: wait, now: now)
+            let decision = ResultDecision.decide(
+                answer,
+                claim,
+                timeLeft: timeLeft,
+                wait: wait,
+                fileError: fileError,
+                now: now
+            )
             var result = ClaimResult(claim, decision.outcome, error: decision.error)
             result.isUnsent = decision.isUnsent
             result.attempts = answer.attempts.count(where: \.isOfSchedule)

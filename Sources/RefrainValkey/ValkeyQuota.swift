@@ -70,8 +70,11 @@ public struct ValkeyQuota<Client: ValkeyClientProtocol>: QuotaStore {
         local wanted, step, hold = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
         local horizon = tonumber(ARGV[4])
         local row = redis.call('HMGET', KEYS[1], 'due', 'slot', 'members', 'before', 'born')
-        local start = math.max(tonumber(row[1]) or now, now + hold)
         local last, members, before = tonumber(row[2]) or 0, tonumber(row[3]) or 0, tonumber(row[4]) or 0
+        local start = tonumber(row[1]) or now
+        -- The clock was set back: what is due is as far ahead as it was, and not also by that.
+        if last > slot + 15 then start = start - (last - slot - 1) * 2000 end
+        start = math.max(start, now, now + hold)
         -- Where the hash is gone, each process is counted again.
         local born = row[5] or table.concat(time, '.')
         local mark = slot .. ' ' .. born

@@ -119,6 +119,29 @@ struct ClaimDecisionTests {
         #expect(try Self.result(.get, .repeatable, code: .cancelled) == .later(.zero))
     }
 
+    @Test("R37: a request that was cancelled before its second attempt has begun, unless the first was not sent")
+    func cancelledLater() throws {
+        func isUnsent(_ safety: StoredRequest.Safety, first: Int64?) throws -> Bool {
+            let request = try HTTPRequest("https://example.com/", method: .post)
+            var error = HTTPError(.cancelled, request: request, bytesSent: 0)
+            error.attempts = [(HTTPError.Code.networkConnectionLost, first), (.cancelled, 0)].enumerated().map {
+                AttemptRecord(
+                    number: $0 + 1,
+                    start: .zero,
+                    duration: .zero,
+                    error: $1.0,
+                    bytesSent: $1.1,
+                    decision: .finish,
+                    reason: .cancelled
+                )
+            }
+            return ResultDecision.decide(.failure(error), Self.claim(safety), timeLeft: nil, now: .now).isUnsent
+        }
+        #expect(try isUnsent(.keyed, first: 0) && !isUnsent(.keyed, first: 100) && !isUnsent(.keyed, first: nil))
+        // Its first attempt was refused for certain.
+        #expect(try isUnsent(.once, first: 100))
+    }
+
     @Test("a later time is kept, unless the key ends before it")
     func later() throws {
         let request = try HTTPRequest("https://example.com/")

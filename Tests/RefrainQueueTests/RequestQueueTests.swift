@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import RefrainCore
 import RefrainHTTP
 import RefrainSession
@@ -56,10 +57,10 @@ struct RequestQueueTests {
         return ended.entries
     }
 
-    private static func retrying(_ mock: MockLoader, _ schedule: Backoff = .immediately(maxAttempts: 3))
+    private static func retrying(_ loader: some HTTPLoader, _ schedule: Backoff = .immediately(maxAttempts: 3))
         -> some HTTPLoader
     {
-        Retry(RetryPolicy.recommended.with(schedule: schedule), budgets: nil) --> mock
+        Retry(RetryPolicy.recommended.with(schedule: schedule), budgets: nil) --> loader
     }
 
     @Test("R37: a request is sent whole, with the key that was stored with it, and is done")
@@ -703,6 +704,104 @@ struct RequestQueueTests {
         #expect(mock.requests.count == 2)
     }
 
+    @Test("R37: a large file that changes while its request waits for the next attempt is not sent again")
+    func fileChangedBetweenAttempts() async throws {
+        for (first, outcome) in [
+            (MockLoader.Reply.status(502), RequestQueue.Item.Outcome.unknown),
+            (.failure(.cannotConnectToHost, bytesSent: 0), .failed),
+        ] {
+            let scratch = try ScratchFile()
+            let body = try ScratchFile(String(repeating: "x", count: 3 << 20))
+            let small = try ScratchFile("small")
+            let queue = try await RequestQueue(.sqlite(scratch.path))
+            for path in [body.path, small.path] {
+                var request = try HTTPRequest(Self.url, method: .post, body: .file(path))
+                request.idempotencyKey = .generated
+                try await queue.enqueue(request)
+            }
+            let path = body.path
+            let mock = MockLoader().then(first).otherwise(.status(200))
+            let loader = AnyLoader { request in
+                let result = await mock.load(request)
+                // The size stays.
+                if let file = fopen(path, "r+") {
+                    fputs("changed", file)
+                    fclose(file)
+                }
+                return result
+            }
+            let items = try await Self.work(queue, on: Self.retrying(loader), concurrency: 1, until: 2)
+            #expect(items.map(\.outcome) == [outcome, .done])
+            #expect(items.first?.error?.contains("has changed") == true)
+            #expect(mock.requests.filter { $0.body.bytesInMemory == nil }.count == 1)
+        }
+    }
+
+    @Test("large files are read beside the threads of the tasks, so that other tasks of the process go on")
+    func threads() async throws {
+        let body = try ScratchFile("")
+        let path = body.path
+        #expect(truncate(path, 128 << 20) == 0)
+        // One for each thread of the tasks.
+        let count = ProcessInfo.processInfo.activeProcessorCount
+        /// The longest time in which another task had no turn, as a part of the time of the calls.
+        @Sendable func longestStop(_ calls: @escaping @Sendable () async throws -> Void) async throws -> Double {
+            let (clock, hasEnded) = (ContinuousClock(), Signal())
+            let other = Task {
+                var (last, longest) = (clock.now, Duration.zero)
+                while !hasEnded.isSet {
+                    // Goes on in a thread of the tasks.
+                    await withUnsafeContinuation { next in DispatchQueue(label: "test").async { next.resume() } }
+                    let now = clock.now
+                    (last, longest) = (now, max(longest, now - last))
+                }
+                return longest
+            }
+            let time = try await clock.measure(calls)
+            hasEnded.set()
+            return await other.value / time
+        }
+        var parts: [Double] = []
+        // Where the machine is busy the other task has no turn either.
+        for _ in 0..<5 {
+            let scratch = try ScratchFile()
+            let queue = try await RequestQueue(.sqlite(scratch.path))
+            let storing = try await longestStop {
+                await withDiscardingTaskGroup { group in
+                    for _ in 0..<count {
+                        group.addTask {
+                            _ = try? await queue.enqueue(HTTPRequest(Self.url, method: .put, body: .file(path)))
+                        }
+                    }
+                }
+            }
+            let sending = try await longestStop {
+                // It does not read the body, as a mock does.
+                let loader = AnyLoader { .success(HTTPResponse(request: $0, status: 200)) }
+                try await Self.work(queue, on: loader, concurrency: count, until: count)
+            }
+            if storing < 0.5, sending < 0.5 { return }
+            parts += [storing, sending]
+        }
+        Issue.record("another task had no turn while the files were read: \(parts)")
+    }
+
+    @Test("the handler is told of each end, also where what is done is not kept")
+    func keptForHandler() async throws {
+        let scratch = try ScratchFile()
+        var settings = RequestQueue.Settings()
+        settings.keep = .zero
+        let queue = try await RequestQueue(.sqlite(scratch.path), settings: settings) { TidyingStore($0) }
+        let id = try await queue.enqueue(try Self.order())
+        let worker = queue.worker(on: MockLoader().otherwise(.status(200)))
+        let ended = Journal<RequestQueue.Item>()
+        worker.onEnd { ended.append($0) }
+        let run = Task { try await worker.run() }
+        #expect(await eventually { ended.entries.map(\.id) == [id] })
+        run.cancel()
+        try await run.value
+    }
+
     @Test("what cannot be stored is refused with its reason")
     func refusals() async throws {
         let scratch = try ScratchFile()
@@ -724,6 +823,10 @@ struct RequestQueueTests {
         for path in [pipe, "/dev/zero"] {
             #expect(await code(try HTTPRequest(Self.url, body: .file(path))) == .invalidRequest)
         }
+        // Also without a key: it is a line of the head.
+        var request = try HTTPRequest(Self.url, method: .post)
+        request.idempotencyKeyField = "X\nEvil: 1\n:replay: allowed"
+        #expect(await code(request) == .invalidRequest)
         #expect(await code(try HTTPRequest(Self.url), lane: "") == .invalidRequest)
         #expect(await code(try HTTPRequest(Self.url), lane: "a\0b") == .invalidRequest)
         #expect(try await queue.items().isEmpty)
@@ -888,6 +991,24 @@ private final class ForgetfulStore: ForwardingStore {
         readings += 1
         guard readings > 2 else { throw QueueError(.disconnected, "away") }
         return try super.rows(selection)
+    }
+}
+
+/// A store that removes what its workers do not keep as soon as a result was written.
+private final class TidyingStore: ForwardingStore {
+    private var keep = Duration.seconds(86_400)
+
+    override func tidy(keep: Duration) throws(QueueError) {
+        self.keep = keep
+        try super.tidy(keep: keep)
+    }
+
+    override func finish(_ results: [ClaimResult]) throws(QueueError) -> [Bool] {
+        let written = try super.finish(results)
+        // Another millisecond.
+        poll(nil, 0, 5)
+        try store.tidy(keep: keep)
+        return written
     }
 }
 

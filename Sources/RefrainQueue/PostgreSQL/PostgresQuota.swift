@@ -32,7 +32,7 @@ public final class PostgresQuota: QuotaStore {
     public init(_ text: String) async throws(QueueError) {
         let queue = DispatchQueue(label: "refrain.quota")
         self.queue = queue
-        box = try await Self.call(on: queue) { () throws(QueueError) in
+        box = try await blocking(on: queue) { () throws(QueueError) in
             let connection = try PostgresConnection(text)
             try connection.transaction { () throws(QueueError) in
                 _ = try connection.query("SELECT pg_advisory_xact_lock(7166824502)")
@@ -44,17 +44,6 @@ public final class PostgresQuota: QuotaStore {
         }
     }
 
-    /// Makes a blocking call away from the threads of the tasks.
-    private static func call<Value: Sendable>(
-        on queue: DispatchQueue,
-        _ body: @escaping @Sendable () throws(QueueError) -> Value
-    ) async throws(QueueError) -> Value {
-        let result: Result<Value, QueueError> = await resumption { continuation in
-            queue.async { continuation.resume(returning: Result { () throws(QueueError) in try body() }) }
-        }
-        return try result.get()
-    }
-
     private static let schema = """
         CREATE UNLOGGED TABLE refrain_quota (name text PRIMARY KEY, due float8 NOT NULL,
             granted float8 NOT NULL, slot bigint NOT NULL, members int NOT NULL, before int NOT NULL)
@@ -64,7 +53,7 @@ public final class PostgresQuota: QuotaStore {
     /// Books permits; one statement.
     public func book(_ key: String, rate: Double, wanted: Double, hold: Duration) async throws -> QuotaGrant {
         let box = box
-        return try await Self.call(on: queue) { () throws(QueueError) in
+        return try await blocking(on: queue) { () throws(QueueError) in
             let counted = box.counted[key] ?? 0
             let rows = try box.connection.query(
                 Self.statement,
@@ -85,6 +74,9 @@ public final class PostgresQuota: QuotaStore {
     }
 
     /// The row has the time up to which permits are given out, and counts who asks in each slot of two seconds.
+    ///
+    /// A slot that is half a minute ahead is one of before the server's clock was set back: what is due is as far ahead
+    /// as it was then, and not also by that. A slot that is less ahead may be that of a statement which has waited.
     private static let statement = """
         WITH c AS MATERIALIZED (SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now, \
         (extract(epoch FROM clock_timestamp()) / 2)::bigint AS slot, $2::float8 AS wanted, $3::float8 AS step, \
@@ -97,7 +89,8 @@ public final class PostgresQuota: QuotaStore {
         CASE WHEN s.start - c.now < c.horizon THEN c.wanted ELSE 0 END, c.slot, \
         CASE WHEN q.slot <> c.slot THEN 1 WHEN c.counted = c.slot THEN q.members ELSE q.members + 1 END, \
         CASE WHEN q.slot = c.slot THEN q.before WHEN q.slot = c.slot - 1 THEN q.members ELSE 0 END \
-        FROM c, LATERAL (SELECT greatest(q.due, c.now, c.now + c.hold) AS start) AS s) \
+        FROM c, LATERAL (SELECT greatest(q.due - CASE WHEN q.slot > c.slot + 15 THEN (q.slot - c.slot - 1) * 2000 \
+        ELSE 0 END, c.now, c.now + c.hold) AS start) AS s) \
         RETURNING granted, (SELECT CASE WHEN q.granted > 0 THEN q.due - q.granted * step - now \
         ELSE greatest(0, q.due - now - horizon) END FROM c), greatest(members, before, 1), slot
         """

@@ -185,12 +185,15 @@ package final class PostgresStore: QueueStore {
     }
 
     package func enqueue(_ requests: [NewRequest]) throws(QueueError) -> [Int64?] {
-        // Lanes and names are locked in one order, so that two of these do not wait for each other.
-        let lanes = Set(requests.compactMap(\.lane)).sorted()
+        // Lanes and names are locked in one order, so that two of these do not wait for each other. It is that of their
+        // bytes, as the database compares them: texts of Swift may be equal and have different ones.
+        let lanes = Set(requests.compactMap { $0.lane.map { Array($0.utf8) } })
+            .sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
+        let names = requests.map { Array(($0.name ?? "").utf8) }
         let order =
             requests.indices.filter { requests[$0].lane != nil }
             + requests.indices.filter { requests[$0].lane == nil }
-            .sorted { (requests[$0].name ?? "", $0) < (requests[$1].name ?? "", $1) }
+            .sorted { names[$0] == names[$1] ? $0 < $1 : names[$0].lexicographicallyPrecedes(names[$1]) }
         let ids = try enqueue(order.map { requests[$0] }, lanes)
         var all = [Int64?](repeating: nil, count: requests.count)
         for (index, id) in zip(order, ids) { all[index] = id }
@@ -255,7 +258,8 @@ package final class PostgresStore: QueueStore {
         // The rows are in the order of the requests, without those whose names were there.
         var remaining = rows[...]
         return requests.map { request in
-            guard let row = remaining.first, row[1] == request.name else { return nil }
+            guard let row = remaining.first, row[1].map({ Array($0.utf8) }) == request.name.map({ Array($0.utf8) })
+            else { return nil }
             remaining.removeFirst()
             return row[0].flatMap { Int64($0) }
         }

@@ -284,6 +284,47 @@ struct PostgresTests {
         #expect(try second.finish([ClaimResult(taken[0], .done)]) == [true])
     }
 
+    @Test("R31: a worker may have as many requests in flight as it likes")
+    func manySlots() async throws {
+        let server = try PostgresServer()
+        let queue = try await RequestQueue(.postgres(server.location))
+        let count = 2500
+        try await queue.enqueue(try (0..<count).map { try HTTPRequest("https://example.com/\($0)") })
+        let worker = queue.worker(on: MockLoader().otherwise(.status(200)), concurrency: .max)
+        let ended = Counter()
+        worker.onEnd { _ in ended.increment() }
+        let run = Task { try await worker.run() }
+        #expect(await eventually { ended.value == count })
+        run.cancel()
+        try await run.value
+    }
+
+    @Test("names and lanes are compared by their bytes, as the database does, and not as texts of Swift")
+    func equalTexts() throws {
+        let server = try PostgresServer()
+        let store = try Self.store(server)
+        // One character, and a letter with a combining accent.
+        let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
+        #expect(try store.enqueue([try Self.new(name: composed)]) != [nil])
+        let ids = try store.enqueue([try Self.new(name: composed), try Self.new(name: decomposed)])
+        #expect(ids.first == .some(nil))
+        #expect(try ids.last?.flatMap { try store.rows(.id($0)).first?.name?.utf8.count } == decomposed.utf8.count)
+        // Each lane is locked: an enqueue waits for another session that holds the lock.
+        let other = try PostgresConnection(server.location)
+        let brief = try Self.store(server, lease: .seconds(1))
+        for lane in [composed, decomposed] {
+            try other.run("BEGIN")
+            _ = try other.query(
+                "SELECT pg_advisory_xact_lock(hashtextextended($1::text || '/' || $2::text, 0))",
+                ["default", lane]
+            )
+            #expect(throws: QueueError.self) {
+                try brief.enqueue([try Self.new(lane: composed), try Self.new(lane: decomposed)])
+            }
+            try other.run("ROLLBACK")
+        }
+    }
+
     @Test("R31: times beyond what the database can count are cut, and no error of it", .timeLimit(.minutes(1)))
     func longTimes() async throws {
         let server = try PostgresServer()

@@ -318,6 +318,24 @@ struct PostgresQuotaTests {
         #expect(held.permits == 0 && held.start > .seconds(18), "\(held)")
     }
 
+    @Test("R38: a server's clock that was set back stops nothing, and shortens no hold")
+    func clockOfQuota() async throws {
+        let server = try PostgresServer()
+        let quota = try await PostgresQuota(server.location)
+        _ = try await quota.book("free", rate: 100, wanted: 5, hold: .zero)
+        _ = try await quota.book("held", rate: 100, wanted: 0, hold: .seconds(60))
+        // As if all was booked by a clock that was an hour ahead.
+        try PostgresConnection(server.location)
+            .run("UPDATE refrain_quota SET due = due + 3600000, slot = slot + 1800")
+        let late = try await quota.book("free", rate: 100, wanted: 1, hold: .zero)
+        #expect(late.permits == 1 || late.start < .seconds(5), "\(late)")
+        let held = try await quota.book("held", rate: 100, wanted: 1, hold: .zero)
+        #expect(held.permits == 0 && held.start > .seconds(45) && held.start < .seconds(65), "\(held)")
+        // The next booking counts from the new time.
+        let next = try await quota.book("held", rate: 100, wanted: 1, hold: .zero)
+        #expect(next.permits == 0 && next.start > .seconds(45) && next.start < .seconds(65), "\(next)")
+    }
+
     @Test("R38: a role that may not make tables shares the limit in one that is there")
     func roleOfQuota() async throws {
         let server = try PostgresServer()

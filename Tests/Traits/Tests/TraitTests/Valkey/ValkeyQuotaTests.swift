@@ -113,6 +113,28 @@ struct ValkeyQuotaTests {
         }
     }
 
+    @Test("R38: a server's clock that was set back stops nothing, and shortens no hold")
+    func clock() async throws {
+        let server = try Server()
+        try await withStores(1, of: server) { quotas, client in
+            for (key, hold, limits) in [("free", 0.1, 0.0..<5), ("held", 60, 45..<65)] {
+                // As if all was booked by a clock that was an hour ahead.
+                let ahead = Date().timeIntervalSince1970 + 3600
+                try await client.hset(
+                    ValkeyKey("refrain:quota:\(key)"),
+                    data: [
+                        .init(field: "due", value: "\((ahead + hold) * 1000)"),
+                        .init(field: "slot", value: "\(Int(ahead / 2))"),
+                    ]
+                )
+                for _ in 0..<2 {
+                    let grant = try await quotas[0].book(key, rate: 100, wanted: 1, hold: .zero)
+                    #expect(limits.contains(grant.start / .seconds(1)), "\(grant)")
+                }
+            }
+        }
+    }
+
     @Test("R38: a cancelled booking does not end the bookings of others on its connection")
     func cancellation() async throws {
         let server = try Server()
