@@ -20,13 +20,17 @@ package final class PostgresConnection {
     private var isReady = false
     private var isInTransaction = false
     private let lockTimeout: Duration
+    /// Since when the plans of the statements are kept.
+    private var plansBegan = ContinuousClock.now
 
     /// What every session sets, whatever the database's defaults are: a claim must not fail for another one's sake, a
     /// result that was answered must be on the disk, and a text must pass as its bytes, without a conversion that fails
-    /// or that another session does not make.
+    /// or that another session does not make. A plan is made for all values, since to make one takes longer than most of
+    /// these statements do.
     private static let settings = """
         SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED; SET synchronous_commit = on; \
-        SET client_min_messages = warning; SET bytea_output = hex; SET client_encoding = SQL_ASCII; SET array_nulls = on
+        SET client_min_messages = warning; SET bytea_output = hex; SET client_encoding = SQL_ASCII; SET array_nulls = on; \
+        SET plan_cache_mode = force_generic_plan
         """
 
     /// Connects.
@@ -94,6 +98,9 @@ package final class PostgresConnection {
         return parts.compactMap { title, text in text.map { title + $0 } }.joined(separator: "; ")
     }
 
+    /// For how long plans are kept: one that was made while a table was empty reads all of it when it is full.
+    private static let planLife = Duration.seconds(1)
+
     private func prepareSession() throws(QueueError) {
         prepared = [:]
         try check(PQexec(handle, "\(Self.settings); SET lock_timeout = \(lockTimeout.inMilliseconds)"))
@@ -137,6 +144,10 @@ package final class PostgresConnection {
     /// Runs a statement with parameters in their textual form, and returns its rows; nil is NULL.
     func query(_ sql: String, _ parameters: [String?] = []) throws(QueueError) -> [[String?]] {
         try reconnect()
+        if ContinuousClock.now - plansBegan > Self.planLife {
+            try check(PQexec(handle, "DISCARD PLANS"))
+            plansBegan = .now
+        }
         let name: String
         if let known = prepared[sql] {
             name = known

@@ -508,6 +508,27 @@ struct PostgresTests {
         #expect(after.dropLast() == expected[...] && after[5] != before[5])
     }
 
+    @Test("a statement is planned once for all values, and again when its table has grown")
+    func plans() throws {
+        let server = try PostgresServer()
+        let connection = try PostgresConnection(server.location)
+        try connection.run("CREATE TABLE numbers (id bigint PRIMARY KEY, name text)")
+        let sql = "UPDATE numbers t SET name = '' FROM unnest($1::bigint[]) AS u (id) WHERE t.id = u.id"
+        func plan() throws -> String {
+            for _ in 0..<10 { _ = try connection.query(sql, ["{7}"]) }
+            return try connection.query("EXPLAIN EXECUTE s0 ('{7}')").compactMap { $0[0] }.joined(separator: "\n")
+        }
+        #expect(try plan().contains("Seq Scan on numbers"))
+        let count = "SELECT custom_plans FROM pg_prepared_statements WHERE name = 's0'"
+        #expect(try connection.query("SHOW plan_cache_mode") == [["force_generic_plan"]])
+        try connection.run("INSERT INTO numbers SELECT generate_series(1, 50000), repeat('x', 100)")
+        poll(nil, 0, 1100)
+        #expect(try plan().contains("Index Scan using numbers_pkey"))
+        if try connection.query("SHOW server_version_num")[0][0] ?? "" >= "140000" {
+            #expect(try connection.query(count) == [["0"]])
+        }
+    }
+
     @Test("requests with large bodies are stored by several statements of one transaction")
     func largeBodies() throws {
         let server = try PostgresServer()

@@ -115,15 +115,20 @@ struct Benchmark {
     private func claimAndFinish(_ count: Int, by size: Int) throws {
         let start = ContinuousClock.now
         let failure = Locked<(any Error)?>(nil)
-        DispatchQueue.concurrentPerform(iterations: workers) { _ in
-            do {
-                let store = try RequestQueue.Location.named(location).open()
-                for _ in 0..<(count / size / workers) {
-                    let claims = try store.claim(size, token: .random(in: 1...(.max)), wantsBegun: false)
-                    _ = try store.finish(claims.map(Self.done))
-                }
-            } catch { failure.withLock { $0 = error } }
+        let group = DispatchGroup()
+        for index in 0..<workers {
+            // A queue each, and so a thread: `concurrentPerform` has no more threads than there are processors.
+            DispatchQueue(label: "worker \(index)").async(group: group) {
+                do {
+                    let store = try RequestQueue.Location.named(location).open()
+                    for _ in 0..<(count / size / workers) {
+                        let claims = try store.claim(size, token: .random(in: 1...(.max)), wantsBegun: false)
+                        _ = try store.finish(claims.map(Self.done))
+                    }
+                } catch { failure.withLock { $0 = error } }
+            }
         }
+        group.wait()
         if let error = failure.withLock({ $0 }) { throw error }
         report("claim and finish, \(size) at a time", count, ContinuousClock.now - start)
     }
