@@ -78,8 +78,8 @@ package enum SecretNames {
         "x-forwarded-user", "x-forwarded-email", "x-remote-user", "remote-user", "x-jfrog-art-api",
     ]
 
-    /// Fields whose names have such a word and whose values are public: challenges, quotas, caches and CORS; and the most
-    /// frequent ones, which are told by this look alone.
+    /// Fields whose names have such a word and whose values are public: challenges, quotas, caches and CORS; and the
+    /// most frequent ones, which are told by this look alone.
     private static let publicFields: Set<String> = [
         "accept", "accept-encoding", "accept-language", "cache-control", "connection", "content-length",
         "content-type", "date", "etag", "host", "last-modified", "server", "user-agent", "vary",

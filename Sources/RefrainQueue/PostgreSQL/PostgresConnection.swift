@@ -23,14 +23,15 @@ package final class PostgresConnection {
     /// Since when the plans of the statements are kept.
     private var plansBegan = ContinuousClock.now
 
-    /// What every session sets, whatever the database's defaults are: a claim must not fail for another one's sake, a
-    /// result that was answered must be on the disk, and a text must pass as its bytes, without a conversion that fails
-    /// or that another session does not make. A plan is made for all values, since to make one takes longer than most of
-    /// these statements do.
+    /// What every session sets, whatever the database's defaults are.
+    ///
+    /// A claim must not fail for another one's sake, a result that was answered must be on the disk, and a text must
+    /// pass as its bytes, without a conversion that fails or that another session does not make. A plan is made for all
+    /// values, since to make one takes longer than most of these statements do.
     private static let settings = """
         SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED; SET synchronous_commit = on; \
-        SET client_min_messages = warning; SET bytea_output = hex; SET client_encoding = SQL_ASCII; SET array_nulls = on; \
-        SET plan_cache_mode = force_generic_plan
+        SET client_min_messages = warning; SET bytea_output = hex; SET client_encoding = SQL_ASCII; \
+        SET array_nulls = on; SET plan_cache_mode = force_generic_plan
         """
 
     /// Connects.
