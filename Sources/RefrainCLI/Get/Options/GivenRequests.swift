@@ -22,7 +22,11 @@ struct GivenRequests: Sendable {
             try CommandLineURL.check(url, arguments)
             requests.append(ListedRequest(url: url, position: .commandLine))
         }
-        for list in lists where !areStreamed || list != "-" { requests += try URLList.read(list) }
+        for list in lists where !areStreamed || list != "-" {
+            let listed = try URLList.read(list)
+            // Without a copy of a list that is the only one, which may be long.
+            requests = requests.isEmpty ? listed : requests + listed
+        }
         guard !requests.isEmpty || areStreamed else {
             throw UsageError(
                 lists.isEmpty
