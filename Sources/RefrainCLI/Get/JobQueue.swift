@@ -65,7 +65,7 @@ struct JobQueue: Sendable {
     /// How many jobs can be taken.
     var ready: Int { known.count }
 
-    /// The number of rows that are looked up at a time: about a millisecond of work.
+    /// The number of rows that are looked up at a time: a few milliseconds of work.
     ///
     /// Fewer where they are claimed, so that another run does not wait for the rest of this one.
     private let partSize: Int
