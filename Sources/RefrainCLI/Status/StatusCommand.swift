@@ -65,7 +65,7 @@ struct StatusCommand {
         } catch {
             guard error.code == .noSuchItem else { throw UsageError("\(error)") }
             let queue = Sanitized.text(location.queue)
-            throw UsageError("\(location.shown): there is no state of a run in the queue \(queue)")
+            throw UsageError("\(location.shown): no run has used the queue \(queue)")
         }
     }
     #endif
