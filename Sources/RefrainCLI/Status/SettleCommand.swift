@@ -55,8 +55,7 @@ struct SettleCommand {
     private func settle(_ name: String, now: Double) throws(UsageError) -> [Settlement.Settled] {
         #if PostgreSQL
         if let shared {
-            _ = try StatusCommand.store(at: shared)
-            return try ListState(shared).settle(ids, as: settlement, now: now)
+            return try ListState(StatusCommand.store(at: shared)).settle(ids, as: settlement, now: now)
         }
         #endif
         guard let path else { return [] }

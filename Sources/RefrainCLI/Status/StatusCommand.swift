@@ -54,7 +54,7 @@ struct StatusCommand {
     /// Connects to the database of a state, and writes nothing there.
     ///
     /// - Throws: ``UsageError`` where no run has used it: a mistyped name must not be taken for an empty list.
-    static func store(at location: SharedStateLocation) throws(UsageError) -> RequestList.SharedStore {
+    static func store(at location: SharedStateLocation) throws(UsageError) -> sending RequestList.SharedStore {
         do throws(QueueError) {
             return try RequestList.SharedStore(
                 location.url,

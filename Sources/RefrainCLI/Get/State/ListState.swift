@@ -83,6 +83,11 @@ final class ListState: Sendable {
         self.init(store, file: nil, place: place, patience: patience, say: say)
     }
 
+    /// Takes a database that was opened to settle requests of runs.
+    convenience init(_ store: sending RequestList.SharedStore) {
+        self.init(store, file: nil, place: nil, patience: .zero) { _ in }
+    }
+
     private static let hostName: String = {
         var name = [CChar](repeating: 0, count: 256)
         gethostname(&name, name.count - 1)
